@@ -1,1 +1,43 @@
-"""Placeholder docstring, replaced by the part itself."""
+"""What every part of deniable agrees on: survey, channel, report, digest. Standard library only."""
+
+from .channel import Channel as Channel
+from .channel import odds_at_most as odds_at_most
+from .errors import AnswerError as AnswerError
+from .errors import BudgetError as BudgetError
+from .errors import ChannelError as ChannelError
+from .errors import DeniableError as DeniableError
+from .errors import EntropyError as EntropyError
+from .errors import EstimateError as EstimateError
+from .errors import EventError as EventError
+from .errors import MechanismError as MechanismError
+from .errors import PrivacyError as PrivacyError
+from .errors import ReportError as ReportError
+from .errors import StoreError as StoreError
+from .errors import SubmitError as SubmitError
+from .errors import SurveyError as SurveyError
+from .report import Report as Report
+from .survey import Question as Question
+from .survey import Survey as Survey
+from .survey import Text as Text
+
+__all__ = [
+    "AnswerError",
+    "BudgetError",
+    "Channel",
+    "ChannelError",
+    "DeniableError",
+    "EntropyError",
+    "EstimateError",
+    "EventError",
+    "MechanismError",
+    "PrivacyError",
+    "Question",
+    "Report",
+    "ReportError",
+    "StoreError",
+    "SubmitError",
+    "Survey",
+    "SurveyError",
+    "Text",
+    "odds_at_most",
+]

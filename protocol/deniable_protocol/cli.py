@@ -31,7 +31,7 @@ class _Verbs(click.Group):
 
 
 def _needs_extra(verb: str, module: str, error: ModuleNotFoundError) -> click.Command:
-    part = module.split(".")[0]
+    part = module.split(".", maxsplit=1)[0]
     if error.name is None or error.name.startswith("deniable_"):
         raise error
     extra = part.removeprefix("deniable_")

@@ -4,13 +4,13 @@
 
     DeniableError                       never raised itself
     ├── ChannelError    (ValueError)    options, subset or odds out of range
-    ├── SurveyError     (ValueError)    a survey that cannot be published; .problems lists every mistake
-    ├── AnswerError     (ValueError)    an answer the question does not allow (never repeats the answer)
-    ├── ReportError     (ValueError)    a report this survey cannot have produced; .reason is one of REASONS
-    ├── BudgetError                     the device's limit would be passed; nothing was drawn or sent
+    ├── SurveyError     (ValueError)    a survey that cannot be used; .problems has every mistake
+    ├── AnswerError     (ValueError)    an answer its question does not allow; never repeats it
+    ├── ReportError     (ValueError)    not a report of this survey; .reason is one of REASONS
+    ├── BudgetError                     the device's limit would be passed; nothing drawn or sent
     ├── EntropyError    (RuntimeError)  the system gave too little randomness
-    ├── SubmitError     (RuntimeError)  the report was not acknowledged; it is safe to send it again
-    ├── StoreError      (RuntimeError)  the database cannot take, or does not hold, what was asked for
+    ├── SubmitError     (RuntimeError)  the report was not acknowledged; sending again is safe
+    ├── StoreError      (RuntimeError)  the database cannot take, or does not hold, what was asked
     ├── EstimateError   (ValueError)    no reports, or a question that cannot be estimated as asked
     └── PrivacyError    (ValueError)    central mechanisms and accounting
         ├── MechanismError              parameters for which a mechanism has no guarantee

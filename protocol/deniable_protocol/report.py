@@ -1,0 +1,90 @@
+"""A report: all that one respondent's device ever sends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Final
+
+from .canonical import canonical, read_strict
+from .channel import Channel
+from .errors import ReportError
+from .survey import MAX_REPORT_BYTES, Survey
+
+_ID: Final = re.compile(r"[0-7][0-9a-f]{15}")  # 63 bits: it is also a signed 64-bit database key
+
+
+@dataclass(frozen=True)
+class Report:
+    """Hold one noisy report. It may be shown, logged and stored: it is deniable.
+
+    Attributes:
+        survey: Digest of the survey that was answered.
+        id: 16 lower-case hexadecimal digits, drawn at random by the device once.
+        answers: For each question the sorted option indices that were drawn.
+    """
+
+    survey: str
+    id: str
+    answers: Mapping[str, tuple[int, ...]]
+
+    @classmethod
+    def parse(cls, source: bytes | Mapping[str, Any], survey: Survey) -> Report:
+        """Read a report and check that *survey* can have produced it.
+
+        Raises:
+            ReportError: If it cannot. ``reason`` says why; the message never quotes the input.
+
+        >>> survey = Survey.load({"name": "demo", "title": "Demo", "privacy": {"epsilon": 1},
+        ...     "questions": [{"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"}]})
+        >>> report = {"survey": survey.digest, "id": "0" * 16, "answers": {"smokes": [2]}}
+        >>> Report.parse(report, survey)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        deniable_protocol.errors.ReportError: An answer is a sorted list of distinct option ...
+        """
+        found = _read(source) if isinstance(source, bytes) else source
+        if not isinstance(found, Mapping) or set(found) != {"survey", "id", "answers"}:
+            raise ReportError("shape")
+        if found["survey"] != survey.digest:
+            raise ReportError("survey")
+        if not isinstance(found["id"], str) or not _ID.fullmatch(found["id"]):
+            raise ReportError("id")
+        return cls(survey.digest, found["id"], MappingProxyType(_answers(found["answers"], survey)))
+
+    @property
+    def key(self) -> int:
+        """The id as a 63-bit integer."""
+        return int(self.id, 16)
+
+    def to_json(self) -> bytes:
+        """Write the report as canonical JSON: a retry sends these same bytes."""
+        answers = {name: list(subset) for name, subset in self.answers.items()}
+        return canonical({"survey": self.survey, "id": self.id, "answers": answers})
+
+
+def _read(data: bytes) -> Any:
+    if len(data) > MAX_REPORT_BYTES:
+        raise ReportError("too-large")
+    try:
+        return read_strict(data)
+    except ValueError:
+        raise ReportError("not-json") from None
+
+
+def _answers(found: Any, survey: Survey) -> dict[str, tuple[int, ...]]:
+    if not isinstance(found, Mapping) or set(found) != {q.name for q in survey.questions}:
+        raise ReportError("questions")
+    return {q.name: _subset(found[q.name], q.channel) for q in survey.questions}
+
+
+def _subset(found: Any, channel: Channel) -> tuple[int, ...]:
+    if not isinstance(found, list | tuple) or len(found) != channel.subset:
+        raise ReportError("subset")
+    if not all(type(index) is int and 0 <= index < channel.options for index in found):
+        raise ReportError("subset")
+    if any(left >= right for left, right in pairwise(found)):
+        raise ReportError("subset")
+    return tuple(found)
