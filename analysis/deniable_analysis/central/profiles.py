@@ -154,20 +154,22 @@ class Profile(ABC):
             MechanismError: If *delta* is not in [0, 1).
         """
         wanted = check_delta(delta)
-        goal = math.log(wanted) - _SLACK if wanted > 0 else -math.inf
+        if wanted == 0:
+            return self.ceiling if self.pure else math.inf
+        goal = math.log(wanted) - _SLACK
 
         def excess(epsilon: float) -> float:
-            return max(float(self.log_delta(epsilon)), -1e306) - max(goal, -1e306)
+            return max(float(self.log_delta(epsilon)), -1e306) - goal
 
-        low, high = 0.0, min(1.0, self.ceiling)
-        if excess(low) <= 0:
+        if excess(0.0) <= 0:
             return 0.0
+        low = high = min(1.0, self.ceiling)
         while excess(high) > 0:
-            if high >= self.ceiling:
-                return self.ceiling if goal == -math.inf and self.pure else math.inf
-            if high > 1e290:
+            if high >= min(self.ceiling, 1e290):
                 return math.inf
             low, high = high, min(4 * high, self.ceiling)
+        while excess(low) <= 0:
+            low, high = low / 4, low
         return self._conservative(float(brentq(excess, low, high, xtol=1e-290, rtol=1e-15)), excess)
 
     @property
