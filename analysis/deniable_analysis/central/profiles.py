@@ -99,12 +99,11 @@ def gaussian_log_delta(epsilon: ArrayLike, mu: float) -> Floats:
             gap = mu / 2 * np.sum(_WEIGHTS * _mills_slope(points), axis=-1)
             return np.asarray(-(low**2) / 2 - math.log(math.tau) / 2 + np.log(gap))
         first = log_ndtr(-low)
-        ratio = np.exp(np.minimum(given + log_ndtr(-low - mu) - first, 0.0))
-        tails = first + np.log1p(-ratio)
+        density = -(low**2) / 2 - math.log(math.tau) / 2
+        tails = first + np.log1p(-np.exp(density + np.log(_mills(low + mu)) - first))
         ahead = np.maximum(low, 0.0)
         gap = _mills(ahead) - _mills(ahead + mu)
-        mills = -(low**2) / 2 - math.log(math.tau) / 2 + np.log(gap)
-        found = np.where(low > 0, mills, tails)
+        found = np.where(low > 0, density + np.log(gap), tails)
     return np.asarray(np.where(np.isnan(found), -np.inf, found))
 
 
@@ -180,7 +179,7 @@ class Profile(ABC):
     @staticmethod
     def _conservative(found: float, excess: Callable[[float], float]) -> float:
         """Move a root up until it satisfies what was asked, not nearly so."""
-        step = 4e-16
+        found, step = found * (1 + 1e-15), 4e-16
         while excess(found) > 0:
             found, step = found * (1 + step) + 5e-324, 2 * step
         return found
