@@ -1,0 +1,130 @@
+"""The verb ``deniable answer``: answer a survey in the terminal."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+from deniable_protocol import DeniableError, Question, Report, Survey
+
+from .answers import Answer
+from .device import Device
+from .submit import fetch_survey
+from .wording import explain, reveal
+
+
+def _default_device() -> Path:
+    """Find this user's device file, where the system keeps application data."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "deniable" / "device.db"
+
+
+@click.command()
+@click.argument("source", metavar="URL-OR-FILE")
+@click.option("--to", metavar="URL", help="Where to send the report, if SOURCE is a file.")
+@click.option("--digest", help="Refuse any survey but the one with this digest.")
+@click.option("--language", help="Language of the texts, such as en.")
+@click.option(
+    "--device",
+    "store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=_default_device,
+    show_default="in your application data",
+    help="File that remembers what this device has sent. It never holds an answer.",
+)
+@click.option(
+    "--max-epsilon",
+    type=click.FloatRange(min=0, min_open=True),
+    default=4.0,
+    show_default=True,
+    help="Limit for all that this device ever reveals.",
+)
+def answer(
+    source: str, to: str | None, digest: str | None, language: str | None, store: Path,
+    max_epsilon: float,
+) -> None:  # fmt: skip
+    """Answer a survey in the terminal.
+
+    Asks each question, adds the noise here, shows exactly what will be sent and how much it
+    reveals, and then sends it. Give a survey's address, or a survey.toml or survey.json file; the
+    report of a file is only shown unless --to says where to send it.
+    """
+    try:
+        survey = _survey(source, digest)
+        store.parent.mkdir(parents=True, exist_ok=True)
+        device = Device(store, max_epsilon)
+        _run(survey, device, source if _is_url(source) else to, language)
+    except DeniableError as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{store}: {error.strerror}") from None
+
+
+def _is_url(source: str) -> bool:
+    return source.startswith(("http://", "https://"))
+
+
+def _survey(source: str, digest: str | None) -> Survey:
+    if _is_url(source):
+        return fetch_survey(source, digest=digest)
+    survey = Survey.load(source)
+    if digest is not None and survey.digest != digest:
+        raise click.ClickException(f"expected the survey {digest}, got {survey.digest}")
+    return survey
+
+
+def _run(survey: Survey, device: Device, url: str | None, language: str | None) -> None:
+    if device.answered(survey):
+        click.echo("This device has already answered this survey. Nothing more is sent.")
+        return
+    report = device.pending(survey)
+    if report is None:
+        report = _ask(survey, device, language)
+    else:
+        click.echo("A report for this survey is waiting from before; it is sent unchanged.")
+    _show(survey, report)
+    if url is None:
+        click.echo("Nothing was sent: give --to URL to send this report.")
+    elif click.confirm("Send this report?", default=True):
+        receipt = device.submit(survey, url)
+        click.echo("Sent and stored." if receipt.new else "Sent; the server already had it.")
+    else:
+        click.echo("Nothing was sent. The report is kept, so that no second one is ever drawn.")
+
+
+def _ask(survey: Survey, device: Device, language: str | None) -> Report:
+    click.echo(click.style(survey.title.to(language), bold=True))
+    if survey.intro is not None:
+        click.echo(survey.intro.to(language))
+    device.check(survey)  # before anyone types an answer in vain
+    answers: dict[str, Answer] = {}
+    for place, question in enumerate(survey.questions, 1):
+        click.echo(f"\n{place}. {question.text.to(language)}")
+        click.echo(f"   {explain(question.channel)}")
+        answers[question.name] = _choose(question, language)
+    return device.respond(survey, answers, language=language)
+
+
+def _choose(question: Question, language: str | None) -> Answer:
+    labels = [option.to(language) for option in question.options]
+    for place, label in enumerate(labels, 1):
+        click.echo(f"   {place}) {label}")
+    if question.optional:
+        click.echo(f"   {len(labels) + 1}) I'd rather not answer")
+    most = len(labels) + question.optional
+    while True:
+        typed = click.prompt("   Your answer", prompt_suffix=f" (1 to {most}): ", type=str)
+        if typed.strip().isascii() and typed.strip().isdigit() and 1 <= int(typed) <= most:
+            place = int(typed)
+            return labels[place - 1] if place <= len(labels) else None
+        click.echo(f"   Please type a number from 1 to {most}.")
+
+
+def _show(survey: Survey, report: Report) -> None:
+    click.echo("\nThis is all that is sent:")
+    click.echo(f"  {report.to_json().decode()}")
+    for question in survey.questions:
+        sent = ", ".join(question.labels[index] for index in report.answers[question.name])
+        click.echo(f"  {question.name}: {sent}")
+    click.echo(reveal(survey))

@@ -1,0 +1,78 @@
+"""Answer a survey: the only place where a true answer and a report meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from deniable_protocol import BudgetError, Report, Survey
+
+from .answers import Answer, encode
+from .entropy import Read, exactly, system
+from .randomizer import apply_noise, draw_noise
+
+DEFAULT_MAX_EPSILON = 4.0
+
+
+def respond(
+    survey: Survey,
+    answers: Mapping[str, Answer],
+    *,
+    language: str | None = None,
+    max_epsilon: float = DEFAULT_MAX_EPSILON,
+) -> Report:
+    """Randomize one respondent's answers into the report that may be sent.
+
+    Each call draws fresh noise from the operating system, so call it once for each respondent and
+    send the same report again if sending fails; ``Device`` does both.
+
+    Privacy:
+        The report is ``survey.epsilon``-locally differentially private: any two sets of answers
+        give any report with probabilities within a factor ``survey.odds``. Questions are
+        randomized independently, each as in ``Channel``.
+
+    Args:
+        survey: What is asked.
+        answers: One answer for each question by name: an option's label, True or False for a
+            yes-no question, None (or left out) for a question that may be skipped.
+        language: Language of the labels; the survey's own if None.
+        max_epsilon: Refuse a survey whose total ε is above this.
+
+    Raises:
+        BudgetError: If the survey's ε is above *max_epsilon*. Nothing was drawn.
+        AnswerError: If an answer is not allowed. The message never repeats the answer.
+        EntropyError: If the system's randomness fails.
+
+    >>> survey = Survey.load({"name": "demo", "title": "Demo", "privacy": {"epsilon": 1},
+    ...     "questions": [{"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"}]})
+    >>> report = respond(survey, {"smokes": True})
+    >>> report.answers["smokes"] in [(0,), (1,)]
+    True
+    """
+    check_limit(survey.name, survey.epsilon, max_epsilon)
+    return respond_with(system, survey, answers, language=language)
+
+
+def respond_with(
+    read: Read, survey: Survey, answers: Mapping[str, Answer], *, language: str | None = None
+) -> Report:
+    """Randomize with randomness from an argument. For vectors and enumeration only.
+
+    Bytes are consumed in this order: eight for the id, of which the top bit is cleared, then the
+    draws of each question in the survey's order.
+    """
+    identifier = int.from_bytes(exactly(8, read), "big") & (2**63 - 1)
+    noise = [(question, draw_noise(question.channel, read)) for question in survey.questions]
+    # All randomness is drawn. Only now are the answers looked at.
+    indices = encode(survey, answers, language)
+    drawn = {q.name: apply_noise(q.channel, subset, indices[q.name]) for q, subset in noise}
+    return Report(survey.digest, f"{identifier:016x}", MappingProxyType(drawn))
+
+
+def check_limit(name: str, epsilon: float, max_epsilon: float) -> None:
+    """Refuse to go above a device's limit."""
+    if not epsilon <= max_epsilon:
+        raise BudgetError(
+            f"survey '{name}' would bring the total to epsilon {epsilon:.3f}, above this device's "
+            f"limit of {max_epsilon:g}; nothing was drawn or sent"
+        )

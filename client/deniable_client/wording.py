@@ -1,0 +1,57 @@
+"""What the noise does, in words for the person whose answer it hides."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from deniable_protocol import Channel, Survey
+
+
+def chance(share: Fraction) -> str:
+    """Say a probability as chances out of a small number, or out of a hundred.
+
+    >>> chance(Fraction(3, 4)), chance(Fraction(1264, 1729))
+    ('3 chances in 4', 'about 73 chances in 100')
+    """
+    if share.denominator <= 20:
+        plural = "" if share.numerator == 1 else "s"
+        return f"{share.numerator} chance{plural} in {share.denominator}"
+    return f"about {round(100 * share)} chances in 100"
+
+
+def explain(channel: Channel) -> str:
+    """Say what the device does with one answer.
+
+    >>> explain(Channel(options=2, subset=1, odds=Fraction(3)))
+    'With 3 chances in 4 your true answer is sent, otherwise the other one.'
+    """
+    others = channel.options - 1
+    if channel.subset > 1:
+        return (
+            f"{channel.subset} of the {channel.options} options are sent, mixed. "
+            f"With {chance(channel.p)} your true answer is among them."
+        )
+    rest = "the other one" if others == 1 else f"one of the other {others}, drawn at random"
+    return f"With {chance(channel.p)} your true answer is sent, otherwise {rest}."
+
+
+def belief_at_most(odds: Fraction) -> int:
+    """Bound in percent how sure anyone can be after a report who thought 50 % before.
+
+    Privacy:
+        Posterior odds are at most prior odds times ``odds`` (Bayes' rule); rounded up.
+
+    >>> belief_at_most(Fraction(3))
+    75
+    """
+    return math.ceil(100 * odds / (1 + odds))
+
+
+def reveal(survey: Survey) -> str:
+    """Say how much one whole report can reveal."""
+    return (
+        f"Whoever sees this report and thought before that something about your answers was "
+        f"50 % likely can be at most {belief_at_most(survey.odds)} % sure afterwards "
+        f"(total odds {float(survey.odds):.3g} to 1, epsilon {survey.epsilon:.3f})."
+    )
