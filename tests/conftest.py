@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -57,8 +56,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
-def rng(request: pytest.FixtureRequest) -> Iterator[np.random.Generator]:
-    """A generator driven by this run's seed and the test's name, so that a failure can be replayed."""
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Give a generator driven by this run's seed and the test's name: failures can be replayed."""
     seed = int(request.config.stat_seed, 16)  # type: ignore[attr-defined]
     name = int.from_bytes(request.node.nodeid.encode(), "big")
-    yield np.random.default_rng([seed, name])
+    return np.random.default_rng([seed, name])

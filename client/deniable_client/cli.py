@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import click
+
 from deniable_protocol import DeniableError, Question, Report, Survey
 
 from .answers import Answer
