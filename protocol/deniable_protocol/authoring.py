@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from .budget import Claim, claim, split
+from .budget import Claim, claim, read_total, split
 from .channel import MAX_OPTIONS, Channel
 from .errors import ChannelError, SurveyError
 from .survey import FORMAT, KINDS, LANGUAGE, QUESTION_NAME, SURVEY_NAME, Survey
@@ -152,6 +152,8 @@ def _options(
             problems.add(f", key 'options': write yes and no in '{language}', in this order")
         spoken = _spoken(source.get("text"), language)
         return [{tag: option[tag] for tag in option if tag in spoken} for option in _YES_NO]
+    if given is None and kind not in KINDS:  # already reported
+        return []
     most = 2 if kind == "yes-no" else MAX_OPTIONS - 1
     if not isinstance(given, list) or not 2 <= len(given) <= most:
         wanted = "2 options" if most == 2 else f"a list of 2 to {most} options"
@@ -197,13 +199,7 @@ def _channels(
     questions: list[dict[str, Any]],
     problems: _Problems,
 ) -> list[Channel]:
-    privacy = source.get("privacy", {})
-    if not isinstance(privacy, Mapping):
-        problems.add(", key 'privacy': expected a [privacy] table")
-        return []
-    problems.at(", [privacy]").unknown(privacy, _PRIVACY_KEYS)
-    if privacy.get("allocation", "split") != "split":
-        problems.add(f", key 'allocation': expected \"split\", got {privacy['allocation']!r}")
+    total = _total(source.get("privacy", {}), problems)
     claims: list[Claim] = []
     for question, compiled in zip(given, questions, strict=True):
         options = len(compiled.get("options", ())) + compiled.get("optional", False)
@@ -216,10 +212,28 @@ def _channels(
     if problems.found:
         return []
     try:
-        return split(privacy.get("epsilon"), claims)
+        return split(total, claims)
     except ChannelError as error:
         problems.add(f", [privacy]: {error}")
         return []
+
+
+def _total(privacy: object, problems: _Problems) -> object:
+    """Check the [privacy] table and give its epsilon, or None."""
+    if not isinstance(privacy, Mapping):
+        problems.add(", key 'privacy': expected a [privacy] table")
+        return None
+    here = problems.at(", [privacy]")
+    here.unknown(privacy, _PRIVACY_KEYS)
+    if privacy.get("allocation", "split") != "split":
+        here.add(f", key 'allocation': expected \"split\", got {privacy['allocation']!r}")
+    total = privacy.get("epsilon")
+    if total is not None:
+        try:
+            read_total(total)
+        except ChannelError as error:
+            here.add(f": {error}")
+    return total
 
 
 def _name(

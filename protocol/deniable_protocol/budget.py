@@ -31,7 +31,7 @@ def claim(question: Mapping[str, Any], options: int) -> Claim:
     """
     given = [key for key in (*OWN_KEYS, "share") if key in question]
     if len(given) > 1:
-        raise ChannelError(f"give one of {', '.join(given)}, not {len(given)} of them")
+        raise ChannelError(f"give only one of {', '.join(given)}")
     key = given[0] if given else "share"
     value = question.get(key, 1)
     if key == "truth":  # stated for a subset of one, so that is what it gets
@@ -44,6 +44,15 @@ def claim(question: Mapping[str, Any], options: int) -> Claim:
         return Claim(options, None, Fraction(value))
     odds = parse_odds(value) if key == "odds" else odds_at_most(value)
     return Claim(options, Channel.best(options, odds), Fraction(0))
+
+
+def read_total(total: object) -> Fraction:
+    """Check ε of a whole survey.
+
+    Raises:
+        ChannelError: If it is not a number from 0.001 to 1,000.
+    """
+    return read_epsilon(total, most=1000)
 
 
 def split(total: object, claims: Sequence[Claim]) -> list[Channel]:
@@ -66,7 +75,7 @@ def split(total: object, claims: Sequence[Claim]) -> list[Channel]:
         if needy:
             raise ChannelError("expected an epsilon for the survey, or one in every question")
         return [c.own for c in claims if c.own]
-    budget = read_epsilon(total, most=1000)
+    budget = read_total(total)
     taken = sum((Fraction(epsilon_of(c.own.odds)) for c in claims if c.own), start=Fraction(0))
     rest = budget - taken
     if rest < 0 or (needy and rest == 0):
