@@ -82,8 +82,8 @@ def problems(change: dict[str, Any], question: int | None = None) -> tuple[str, 
         ({"scores": [1]}, 2, "survey: question 'mood', key 'scores': expected a list of 2 "
          "numbers, one for each option"),
         ({"scores": [1, "2"]}, 2, "survey: question 'mood', score 2: expected a number, got '2'"),
-        ({"odds": "3:1", "epsilon": 1}, 0, "survey: question 'used', privacy budget: give one of "
-         "epsilon, odds, truth, share, not 2 of them"),
+        ({"odds": "3:1", "epsilon": 1}, 0, "survey: question 'used', privacy budget: give only one "
+         "of epsilon, odds"),
         ({"odds": "1:3"}, 0, "survey: question 'used', privacy budget: odds must be above 1, "
          "got 1/3"),
         ({"odds": 3}, 0, "survey: question 'used', privacy budget: odds must be written like "
@@ -124,7 +124,7 @@ def test_files_that_are_no_survey(tmp_path: Path) -> None:
         Survey.load(tmp_path / "missing.toml")
     broken = tmp_path / "broken.toml"
     broken.write_text("name = ")
-    with pytest.raises(SurveyError, match=r"broken\.toml: not valid TOML: .*line 1"):
+    with pytest.raises(SurveyError, match=r"broken\.toml: not valid TOML: Invalid value"):
         Survey.load(broken)
     broken.write_bytes(b'name = "\xff"')
     with pytest.raises(SurveyError, match=r"broken\.toml: expected text in UTF-8"):

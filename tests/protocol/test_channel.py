@@ -64,8 +64,11 @@ def test_named_epsilons() -> None:
     assert odds_at_most(Decimal("1.1")) == odds_at_most(Fraction(11, 10))
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, 800, 1e-9, math.nan, math.inf, -math.inf, 10**400,
-                                     Decimal("NaN"), Decimal("Infinity"), True, "1", None])  # fmt: skip
+@pytest.mark.parametrize(
+    "epsilon",
+    [0, -1, 800, 1e-9, math.nan, math.inf, -math.inf, 10**400, Decimal("NaN"), Decimal("Infinity"),
+     True, "1", None],
+)  # fmt: skip
 def test_no_such_epsilon(epsilon: Any) -> None:
     """Zero, negative, infinite, huge and not-a-number are refused in words."""
     with pytest.raises(ChannelError, match="epsilon must be"):
