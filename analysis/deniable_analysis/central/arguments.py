@@ -1,0 +1,88 @@
+"""Numbers that come from outside: finite, of the right sign, exact where exactness is kept."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from deniable_protocol.errors import MechanismError
+
+Number = int | float | Fraction
+
+
+def exact(name: str, value: Number) -> Fraction:
+    """Return a finite number as the fraction it is; a float is the binary fraction it holds.
+
+    Raises:
+        MechanismError: If it is not a finite number.
+
+    >>> exact("scale", 0.5)
+    Fraction(1, 2)
+    """
+    try:
+        if not isinstance(value, (bool, str)):
+            return Fraction(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise MechanismError(f"{name} must be a finite number, got {value!r}")
+
+
+def above_zero(name: str, value: Number) -> Fraction:
+    """Return a number above 0 that a float can hold too, as a fraction.
+
+    Raises:
+        MechanismError: If it is not above 0, or rounds to 0 or infinity as a float.
+    """
+    found = exact(name, value)
+    if found <= 0:
+        raise MechanismError(f"{name} must be a finite number above 0, got {value!r}")
+    try:
+        if float(found) > 0:
+            return found
+    except OverflowError:
+        pass
+    raise MechanismError(f"{name} must be between 5e-324 and 1.8e308, got {value!r}")
+
+
+def at_least_zero(name: str, value: Number) -> Fraction:
+    """Return a number of at least 0, as a fraction.
+
+    Raises:
+        MechanismError: If it is not one.
+    """
+    return Fraction(0) if value == 0 else above_zero(name, value)
+
+
+def inside_unit(name: str, value: Number) -> float:
+    """Return a number strictly between 0 and 1, as a float.
+
+    Raises:
+        MechanismError: If it is not one.
+    """
+    if not 0 < exact(name, value) < 1:
+        raise MechanismError(f"{name} must be strictly between 0 and 1, got {value!r}")
+    return float(value)
+
+
+def whole(name: str, value: int, least: int = 1) -> int:
+    """Return a whole number of at least `least`.
+
+    Raises:
+        MechanismError: If it is not one.
+    """
+    found = exact(name, value)
+    if found.denominator != 1 or found < least:
+        raise MechanismError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(found)
+
+
+def root_up(square: Fraction) -> float:
+    """Return a float that is not below the square root of a fraction.
+
+    >>> root_up(Fraction(4))
+    2.0
+    """
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
