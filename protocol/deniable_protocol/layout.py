@@ -1,0 +1,43 @@
+"""Where a report is in a database: what the server writes and a researcher's tools read.
+
+``surveys``
+    One row for each published survey: ``digest`` (text), ``name`` (text), ``version`` (1, 2, … for
+    each name, in the order of publication) and ``json`` (the canonical bytes).
+
+``reports_<name>_<version>``
+    One row for each report of that version; hyphens of the name are written as underscores.
+    ``id`` is the report's random id as an integer, and the key. Every question is a column of its
+    own name: the drawn option's index where the channel's subset is 1, else a bitmap.
+"""
+
+from __future__ import annotations
+
+from .bitmap import from_bitmap, to_bitmap
+from .channel import Channel
+
+
+def report_table(name: str, version: int) -> str:
+    """Name the table of one survey version's reports.
+
+    Survey names hold no underscore, so two versions never share a table.
+
+    >>> report_table("canteen-2026", 1)
+    'reports_canteen_2026_1'
+    """
+    return f"reports_{name.replace('-', '_')}_{version}"
+
+
+def encode(channel: Channel, subset: tuple[int, ...]) -> int | bytes:
+    """Write one answer of a report as its column holds it."""
+    return subset[0] if channel.subset == 1 else to_bitmap(subset, channel.options)
+
+
+def decode(channel: Channel, stored: int | bytes) -> tuple[int, ...]:
+    """Read one answer of a report from its column.
+
+    >>> from fractions import Fraction
+    >>> wide = Channel(options=10, subset=3, odds=Fraction(2))
+    >>> decode(wide, encode(wide, (0, 3, 9)))
+    (0, 3, 9)
+    """
+    return from_bitmap(stored) if isinstance(stored, bytes) else (stored,)

@@ -1,0 +1,83 @@
+"""The Flask application: its parts, the headers of every response, and what it may log."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from flask import Flask, Response, request
+
+from . import problems
+from .routes import BLUEPRINTS
+from .services import Services
+from .store import ReportStore
+from .writer import DEFAULT_CAPACITY, GroupWriter
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "browsing-topics=(), camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
+
+
+def create_app(config: Mapping[str, Any] | None = None) -> Flask:
+    """Make the web application. It serves the surveys that its database holds.
+
+    Settings come from *config*, else from variables such as ``DENIABLE_DATABASE``, else are:
+    ``DATABASE`` ("deniable.db", the SQLite file) and ``QUEUE`` (4,096, how many reports may wait
+    for the disk before more are refused with 503).
+
+    A process that forks must do so before this: database connections do not survive a fork.
+
+    Privacy:
+        The application writes to its database and to its log. The database has no place for
+        anything but a report; the log gets no body, address, path or header.
+
+    Raises:
+        StoreError: If the database cannot be opened.
+    """
+    app = _QuietFlask("deniable_server")
+    app.config.from_mapping(DATABASE="deniable.db", QUEUE=DEFAULT_CAPACITY)
+    app.config.from_prefixed_env("DENIABLE")
+    app.config.from_mapping(config or {}, MAX_CONTENT_LENGTH=problems.MAX_BODY_BYTES)
+    app.url_map.merge_slashes = False  # a redirect would repeat the requested path
+    store = ReportStore(app.config["DATABASE"])
+    Services(store, GroupWriter(store, capacity=int(app.config["QUEUE"]))).attach(app)
+    problems.register(app)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    app.after_request(_protect)
+    return app
+
+
+class _QuietFlask(Flask):
+    def log_exception(self, exc_info: _ExcInfo) -> None:
+        """Log what failed and where in the code; never the request, and no value in the traceback.
+
+        Flask would log the path, and an exception's own text may quote what it was given.
+        """
+        kind, _, trace = exc_info
+        place = traceback.extract_tb(trace)[-1] if trace else None
+        where = f"{Path(place.filename).name}:{place.lineno}" if place else "an unknown place"
+        self.logger.error("%s at %s", kind.__name__ if kind else "error", where)
+
+
+def _protect(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if request.path.startswith("/v1/"):
+        # Surveys and acknowledgements are public, and a form may be on a page of another site.
+        response.headers["Access-Control-Allow-Origin"] = "*"
+    return response

@@ -1,0 +1,83 @@
+"""Problem documents (RFC 9457): what went wrong, in words, and never what was sent.
+
+A document has a ``reason`` from the closed set ``PROBLEMS``; programs read that, people the title.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from deniable_protocol import ReportError, StoreError
+from deniable_protocol.errors import REASONS
+
+MAX_BATCH: Final = 1000
+MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+RETRY_SECONDS: Final = 5
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One kind of problem: its status, and what a person reads."""
+
+    status: int
+    title: str
+
+
+PROBLEMS: Final[dict[str, Problem]] = {
+    **{reason: Problem(422, title) for reason, title in REASONS.items()},
+    "too-large": Problem(413, REASONS["too-large"]),
+    "batch-too-large": Problem(
+        413, f"At most {MAX_BATCH:,} reports and {MAX_BODY_BYTES >> 20} MiB can be sent at once."
+    ),
+    "conflict": Problem(409, "Another report with this id is stored; it stays as it is."),
+    "unknown-survey": Problem(404, "There is no survey of this name here."),
+    "unavailable": Problem(
+        503, "The report could not be stored just now. Sending it again is safe."
+    ),
+}
+
+
+def problem(reason: str) -> Response:
+    """Answer with one of ``PROBLEMS``."""
+    found = PROBLEMS[reason]
+    response = _document(found.status, found.title, type=f"/problems/{reason}", reason=reason)
+    if found.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def plain_problem(status: int) -> Response:
+    """Answer with what HTTP itself says of a status."""
+    return _document(status, HTTPStatus(status).phrase, type="about:blank")
+
+
+def register(app: Flask) -> None:
+    """Answer every error of an application with a problem document."""
+    app.register_error_handler(ReportError, lambda error: problem(error.reason))
+    app.register_error_handler(HTTPException, _http_problem)
+
+    @app.errorhandler(StoreError)
+    def unavailable(error: StoreError) -> Response:
+        app.logger.error("%s", error)  # names the database and what ails it; holds no report
+        return problem("unavailable")
+
+
+def _http_problem(error: HTTPException) -> Response:
+    if isinstance(error, RequestEntityTooLarge):
+        return problem("batch-too-large")
+    response = plain_problem(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
+    for name, value in error.get_headers():
+        if name in ("Allow", "Retry-After"):
+            response.headers[name] = value
+    return response
+
+
+def _document(status: int, title: str, **members: str) -> Response:
+    body = json.dumps({**members, "title": title, "status": status})
+    return Response(body, status, mimetype="application/problem+json")

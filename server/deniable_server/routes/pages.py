@@ -1,0 +1,33 @@
+"""Pages for people: which surveys are open, the form of one, and what a problem means."""
+
+from __future__ import annotations
+
+from flask import Blueprint, abort, render_template
+
+from deniable_server.problems import PROBLEMS
+from deniable_server.services import services
+
+blueprint = Blueprint("pages", __name__)
+
+
+@blueprint.get("/")
+def index() -> str:
+    """List the surveys that are open here."""
+    return render_template("index.html", surveys=services().store.open_surveys())
+
+
+@blueprint.get("/s/<name>")
+def form(name: str) -> tuple[str, int]:
+    """Give the page into which the browser module puts the form."""
+    published = services().store.newest(name)
+    if published is None:
+        return render_template("missing.html"), 404
+    return render_template("form.html", survey=published.survey), 200
+
+
+@blueprint.get("/problems/<reason>")
+def explained(reason: str) -> str:
+    """Say what a problem document's type means."""
+    if reason not in PROBLEMS:
+        abort(404)
+    return render_template("problem.html", problem=PROBLEMS[reason])

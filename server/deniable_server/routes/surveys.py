@@ -1,0 +1,19 @@
+"""Published surveys, byte for byte as their digest names them."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from deniable_server.problems import problem
+from deniable_server.services import services
+
+blueprint = Blueprint("surveys", __name__)
+
+
+@blueprint.get("/v1/surveys/<name>")
+def published(name: str) -> Response:
+    """Give the newest survey of a name as canonical JSON."""
+    found = services().store.newest(name)
+    if found is None:
+        return problem("unknown-survey")
+    return Response(found.survey.to_json(), mimetype="application/json")

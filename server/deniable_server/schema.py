@@ -1,0 +1,117 @@
+"""Tables of the SQLite store: steps from any older schema to this one, and a survey's own table."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from sqlite_utils import Database, Migrations
+
+from deniable_protocol import Channel, StoreError, Survey
+from deniable_protocol.layout import report_table
+
+_BUSY_SECONDS: Final = 10.0
+_PRAGMAS: Final = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # an acknowledged report survives a power cut
+    "PRAGMA cache_size = -65536",
+    "PRAGMA wal_autocheckpoint = 20000",
+    "PRAGMA secure_delete = ON",  # what is deleted is overwritten, not only forgotten
+    "PRAGMA trusted_schema = OFF",
+)
+
+
+def m001_surveys(database: Database) -> None:
+    """Create the table of published surveys, and the counters of reports by day.
+
+    A day's counter names a survey version and nothing else: no row of it leads to a report.
+    """
+    database.execute(
+        "CREATE TABLE surveys (digest TEXT PRIMARY KEY, name TEXT NOT NULL,"
+        " version INTEGER NOT NULL CHECK (version >= 1), json BLOB NOT NULL,"
+        " UNIQUE (name, version)) STRICT"
+    )
+    database.execute(
+        "CREATE TABLE counters (digest TEXT NOT NULL REFERENCES surveys (digest),"
+        " day TEXT NOT NULL CHECK (day GLOB '????-??-??'),"
+        " reports INTEGER NOT NULL CHECK (reports >= 1),"
+        " PRIMARY KEY (digest, day)) STRICT, WITHOUT ROWID"
+    )
+
+
+_STEPS: Final = (m001_surveys,)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a connection that threads may share under a lock, with the settings of this store."""
+    connection = sqlite3.connect(
+        path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring a database to this version's schema.
+
+    Raises:
+        StoreError: If a newer version of deniable wrote it.
+    """
+    database = Database(connection, execute_plugins=False)
+    migrations = Migrations("deniable")
+    for step in _STEPS:
+        migrations()(step)
+    newer = {step.name for step in migrations.applied(database)} - {
+        step.__name__ for step in _STEPS
+    }
+    if newer:
+        raise StoreError(
+            f"{path} was written by a newer version of deniable (it has {', '.join(sorted(newer))}"
+            "); update deniable to open it"
+        )
+    if migrations.pending(database):
+        # Two processes may open a new file at once; the second one finds nothing left to do.
+        connection.execute("BEGIN IMMEDIATE")
+        with connection:
+            migrations.apply(database)
+
+
+def create_report_table(survey: Survey, version: int) -> str:
+    """Write the statement that creates a survey version's own table.
+
+    Its key is the report's random id, so the order of arrival is not kept, and its constraints
+    refuse every row that the survey's channels cannot have produced.
+    """
+    columns = ["id INTEGER PRIMARY KEY CHECK (id >= 0)"]
+    columns += [_column(question.name, question.channel) for question in survey.questions]
+    return f"CREATE TABLE {report_table(survey.name, version)} ({', '.join(columns)}) STRICT"
+
+
+def _column(name: str, channel: Channel) -> str:
+    # Quoted, because a question may be called "order" or "select".
+    if channel.subset == 1:
+        return f'"{name}" INTEGER NOT NULL CHECK ("{name}" BETWEEN 0 AND {channel.options - 1})'
+    size, spare = (channel.options + 7) // 8, -channel.options % 8
+    highest = f"{0xFF >> spare:02X}"
+    return (
+        f'"{name}" BLOB NOT NULL CHECK (length("{name}") = {size}'
+        f" AND substr(\"{name}\", -1) <= x'{highest}'"
+        f" AND {_ones(name)} = {channel.subset})"
+    )
+
+
+def _ones(name: str) -> str:
+    """Write an expression that counts the ones of a bitmap: SQLite has no function for it.
+
+    Every hexadecimal digit is replaced by as many marks as it has ones; the marks are counted.
+    """
+    marks = f'hex("{name}")'
+    for digit in range(16):
+        marks = f"replace({marks}, '{digit:X}', '{'.' * digit.bit_count()}')"
+    return f"length({marks})"

@@ -1,0 +1,49 @@
+"""What the routes of one application share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from flask import Flask, current_app
+
+from .store import Outcome, ReportStore
+from .writer import Entry
+
+_KEY: Final = "deniable"
+
+
+class Writer(Protocol):
+    """How reports reach the store: together (``GroupWriter``), or otherwise in a comparison."""
+
+    def submit(self, entries: Sequence[Entry]) -> list[Outcome]:
+        """Store reports and return when they are on disk."""
+        ...
+
+    def close(self) -> None:
+        """Store everything that waits, then stop."""
+        ...
+
+
+@dataclass(frozen=True)
+class Services:
+    """The store, and the writer through which every report reaches it."""
+
+    store: ReportStore
+    writer: Writer
+
+    def attach(self, app: Flask) -> None:
+        """Make these the services of an application."""
+        app.extensions[_KEY] = self
+
+    def close(self) -> None:
+        """Commit everything that was taken, and close the database."""
+        self.writer.close()
+        self.store.close()
+
+
+def services(app: Flask | None = None) -> Services:
+    """Give the services of an application, or of the one that answers the current request."""
+    found: Services = (app or current_app).extensions[_KEY]
+    return found

@@ -1,0 +1,90 @@
+"""Group commit: all reports that arrive during one commit share the next one.
+
+A commit that survives a power cut waits for the disk, and 32 of them in turn wait 32 times. Here
+one thread writes; while it waits for the disk, others queue up, and then go to disk together.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from deniable_protocol import Report, StoreError
+
+from .store import Outcome, Published
+
+Entry = tuple[Published, Report]
+DEFAULT_CAPACITY: Final = 4096
+
+
+class Sink(Protocol):
+    """What the writer needs of a store."""
+
+    def add(self, entries: Sequence[Entry]) -> list[Outcome]:
+        """Store all entries durably in one transaction, or none."""
+        ...
+
+
+@dataclass
+class _Group:
+    """Reports that will be committed together."""
+
+    entries: list[Entry] = field(default_factory=list)
+    commit: Future[list[Outcome]] | None = None
+
+
+class GroupWriter:
+    """Write reports from many threads through one, several to a commit.
+
+    Args:
+        store: Where the reports go.
+        capacity: How many reports may wait for the disk; more are refused rather than queued.
+        patience: Seconds after which a caller stops waiting for the disk.
+    """
+
+    def __init__(
+        self, store: Sink, *, capacity: int = DEFAULT_CAPACITY, patience: float = 30.0
+    ) -> None:
+        self._store, self._capacity, self._patience = store, capacity, patience
+        self._lock = threading.Lock()
+        self._next = _Group()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="writer")
+
+    def submit(self, entries: Sequence[Entry]) -> list[Outcome]:
+        """Store reports and return when they are on disk.
+
+        Returns:
+            One outcome for each report, in order.
+
+        Raises:
+            StoreError: If too many reports wait already, the writer is closed, or the disk failed
+                or is too slow. A report may still be stored after the last of these; sending it
+                again is safe.
+        """
+        with self._lock:
+            group, start = self._next, len(self._next.entries)
+            if start + len(entries) > self._capacity:
+                raise StoreError(f"more than {self._capacity} reports wait for the disk")
+            if group.commit is None:
+                try:
+                    group.commit = self._thread.submit(self._commit_next)
+                except RuntimeError:
+                    raise StoreError("the server is stopping") from None
+            group.entries.extend(entries)
+        try:
+            outcomes = group.commit.result(self._patience)
+        except TimeoutError:
+            raise StoreError(f"the disk took more than {self._patience:g} seconds") from None
+        return outcomes[start : start + len(entries)]
+
+    def close(self) -> None:
+        """Commit everything that waits, then stop."""
+        self._thread.shutdown(wait=True)
+
+    def _commit_next(self) -> list[Outcome]:
+        with self._lock:
+            group, self._next = self._next, _Group()
+        return self._store.add(group.entries)
