@@ -1,0 +1,1 @@
+"""Privacy loss distributions: the tightest accountant, with certified bounds on both sides."""

@@ -1,0 +1,167 @@
+"""Decide on which lattice a composition is worked out, and work it out.
+
+The plan is made on quadrature nodes, which stand for the exact laws: tilt, window and a first guess
+of ε come from their cumulant generating function. The step is then chosen such that the upper bound
+is about ``tolerance`` (relative) above the truth, as far as the largest transform allows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable_analysis.central.accountants.pld.cells import Cells, Places, cells_of, fitted
+from deniable_analysis.central.accountants.pld.convolve import Convolved, Window, convolve
+from deniable_analysis.central.accountants.pld.pairs import Pair
+from deniable_analysis.central.accountants.pld.tilt import Law, Sum
+
+_LOG_TAIL = -32.0  # of the tilted sum, outside the window: 1e-14
+_LARGEST = 2**20  # places of a transform
+_FEWEST = 2**9
+_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One order of neighbours: the pairs, how often each, and where their sum is looked at."""
+
+    pairs: tuple[Pair, ...]
+    counts: tuple[int, ...]
+    laws: tuple[Law, ...]
+    window: Window
+    guess: float
+    tolerance: float
+
+    def upper(self) -> Convolved:
+        """Work out an upper bound."""
+        return convolve([cells.upper() for cells in self._cells()], self.counts, self.window)
+
+    def lower(self) -> Convolved | None:
+        """Work out a lower bound; None if a pair is worse than the release it stands for."""
+        if not all(pair.exact for pair in self.pairs):
+            return None
+        lattices = [cells.lower() for cells in self._cells(fit=True)]
+        return convolve(lattices, self.counts, self.window)
+
+    def _cells(self, *, fit: bool = False) -> list[Cells]:
+        """Collect every pair between knots of the chosen step."""
+        exact = self._exact_cells()
+        if exact is not None:
+            return [exact]
+        step = self._first_step()
+        for _ in range(_ROUNDS):
+            cells = self._at_step(step)
+            better = step * self._correction(cells)
+            if better >= step:
+                break
+            step = max(better, self._least_step())
+        if not fit:
+            return cells
+        return [
+            fitted(part.pair, step, part.place, part.anchor) if part.pair.smooth else part
+            for part in self._at_step(step)
+        ]
+
+    def _exact_cells(self) -> Cells | None:
+        """Use the losses' own lattice where there is one: nothing is rounded then."""
+        if len(self.pairs) > 1:
+            return None
+        pair = self.pairs[0]
+        gap = pair.spacing()
+        if gap is None or gap < self._least_step():
+            return None
+        first = float(pair.loss.min())
+        place = np.unique(np.round((pair.loss - first) / gap).astype(np.int64))
+        return cells_of(pair, first, gap, np.append(place, place[-1] + 1))
+
+    def _at_step(self, step: float) -> list[Cells]:
+        found = []
+        for pair, law in zip(self.pairs, self.laws, strict=True):
+            anchor = _median(law)
+            place = knots(law, pair.ends(), self.window.theta, anchor, step)
+            found.append(cells_of(pair, anchor, step, place))
+        return found
+
+    def _first_step(self) -> float:
+        """Estimate the step: splitting a cell adds h²/6 to the variance of each loss."""
+        theta = self.window.theta
+        step = math.sqrt(12 * self.tolerance * self.guess / (sum(self.counts) * (theta + 1)))
+        widest = (self.window.high - self.window.low) / _FEWEST
+        return max(min(step, widest or step), self._least_step())
+
+    def _least_step(self) -> float:
+        return (self.window.high - self.window.low) / _LARGEST
+
+    def _correction(self, cells: list[Cells]) -> float:
+        """Compare the error in ε that the cells make with the tolerance, as a factor for the step."""
+        theta, error = self.window.theta, 0.0
+        for part, law in zip(cells, self.laws, strict=True):
+            lattice = part.upper()
+            coarse = Law(lattice.mass, lattice.losses, law.count).cgf(theta)
+            error += law.count * (coarse - law.cgf(theta)) / theta
+        wanted = self.tolerance * self.guess
+        return 1.0 if error <= 2 * wanted else math.sqrt(wanted / error)
+
+
+def plan_for(
+    pairs: Sequence[Pair],
+    counts: Sequence[int],
+    *,
+    tolerance: float,
+    log_delta: float | None = None,
+    epsilon: float = 0.0,
+) -> Plan:
+    """Plan for ε at *log_delta* if given, else for δ at *epsilon*.
+
+    ``guess`` of the plan is then a bound of Rényi type on ε, or *epsilon* itself.
+    """
+    laws = tuple(Law(*pair.nodes(), n) for pair, n in zip(pairs, counts, strict=True))
+    total = Sum(laws)
+    if log_delta is None:
+        theta, guess = total.for_epsilon(epsilon)[0], max(epsilon, 1e-3)
+    else:
+        theta, guess = total.for_delta(log_delta)
+    window = Window(theta, *total.window(theta, _LOG_TAIL))
+    return Plan(tuple(pairs), tuple(counts), laws, window, guess, tolerance)
+
+
+def knots(law: Law, ends: tuple[float, float], theta: float, anchor: float, step: float) -> Places:
+    """Choose multiples of *step* around *anchor* that reach beyond all losses.
+
+    A cell may be the wider the less tilted mass lies beyond it: with width ∝ (mass beyond)^(-1/3)
+    the cells far out together err less than those in the bulk, and there are few of them.
+    """
+    order = np.argsort(law.loss)
+    loss, weight = law.loss[order], law.tilted(theta)[order]
+    beyond = np.cumsum(weight[::-1])[::-1]
+    right = _side(loss - anchor, beyond, ends[1] - anchor, theta, step)
+    before = np.cumsum(weight)[::-1]
+    left = _side(anchor - loss[::-1], before, anchor - ends[0], theta, step)
+    return np.concatenate([-left[:0:-1], right])
+
+
+def _side(away: np.ndarray, beyond: np.ndarray, end: float, theta: float, step: float) -> Places:
+    """Place knots from 0 outward, with strides that double as the mass beyond shrinks."""
+    widest = 0.25 / (1 + theta)
+    starts, stride = [0], 1
+    pieces = []
+    while True:
+        nxt = 2 * stride
+        at = int(np.searchsorted(-beyond, -((0.35 / nxt) ** 3)))
+        far = end if at >= len(away) or nxt * step > widest else min(max(away[at], 0.0), end)
+        last = starts[-1] + stride * math.ceil(max(far / step - starts[-1], 0.0) / stride)
+        pieces.append(np.arange(starts[-1], last, stride, dtype=np.int64))
+        starts.append(last)
+        if far >= end:
+            return np.concatenate([*pieces, np.arange(last, last + 3 * stride, stride)])
+        stride = nxt
+
+
+def _median(law: Law) -> float:
+    """Find the loss that half of the mass lies below."""
+    order = np.argsort(law.loss)
+    total = np.cumsum(law.mass[order])
+    return float(law.loss[order][int(np.searchsorted(total, total[-1] / 2))])
