@@ -52,7 +52,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.config.from_mapping(DATABASE="deniable.db", QUEUE=DEFAULT_CAPACITY)
     app.config.from_prefixed_env("DENIABLE")
     app.config.from_mapping(config or {}, MAX_CONTENT_LENGTH=problems.MAX_BODY_BYTES)
-    app.url_map.merge_slashes = False  # a redirect would repeat the requested path
+    app.url_map.merge_slashes = False  # else a redirect repeats the path
     store = ReportStore(app.config["DATABASE"])
     Services(store, GroupWriter(store, capacity=int(app.config["QUEUE"]))).attach(app)
     problems.register(app)

@@ -64,6 +64,8 @@ class GroupWriter:
                 or is too slow. A report may still be stored after the last of these; sending it
                 again is safe.
         """
+        if not entries:
+            return []
         with self._lock:
             group, start = self._next, len(self._next.entries)
             if start + len(entries) > self._capacity:

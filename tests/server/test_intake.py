@@ -1,0 +1,305 @@
+"""Taking reports, inside one process: what is refused, with which status, and what stays out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from deniable_protocol.errors import REASONS
+from deniable_server import create_app
+from deniable_server.app import HEADERS
+from deniable_server.problems import MAX_BODY_BYTES, PROBLEMS
+from deniable_server.services import services
+
+from .samples import CHANGED, OTHER, SURVEY, WIDTH, body, dump, other_answers
+
+URL = f"/v1/surveys/{SURVEY.name}/reports"
+CANARY = "canary-7f3a"
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Flask]:
+    app = create_app({"DATABASE": tmp_path / "survey.db"})
+    services(app).store.publish(SURVEY)
+    yield app
+    services(app).close()
+
+
+@pytest.fixture
+def http(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def stored(app: Flask) -> int:
+    store = services(app).store
+    found = store.newest(SURVEY.name)
+    assert found is not None
+    return store.count(found)
+
+
+def check_problem(answer: TestResponse, status: int, reason: str | None) -> None:
+    """A problem document says what it must and repeats nothing."""
+    assert answer.status_code == status
+    assert answer.content_type == "application/problem+json"
+    found = json.loads(answer.data)
+    assert found.get("reason") == reason
+    assert found["status"] == status
+    assert found["title"]
+    assert CANARY not in answer.text
+    for name, value in HEADERS.items():
+        assert answer.headers[name] == value
+
+
+def test_one_report(app: Flask, http: FlaskClient) -> None:
+    """New: 201. The same again, in whatever JSON: 200. Another with its id: 409, the first stays."""
+    sent = body()
+    assert http.post(URL, data=dump(sent), content_type="text/plain").status_code == 201
+    again = json.dumps(sent, indent=3, sort_keys=True)
+    assert http.post(URL, data=again, content_type="application/json").status_code == 200
+    check_problem(http.post(URL, data=dump(other_answers(sent))), 409, "conflict")
+    assert http.post(URL, data=dump(sent)).status_code == 200
+    assert stored(app) == 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/json", "application/x-www-form-urlencoded",
+             "multipart/form-data; boundary=x", "no kind at all", None]
+)  # fmt: skip
+def test_any_content_type(app: Flask, http: FlaskClient, kind: str | None) -> None:
+    """A report is told by its content: browsers send it as plain text to avoid a preflight."""
+    assert http.post(URL, data=dump(body()), content_type=kind).status_code == 201
+    assert stored(app) == 1
+
+
+def answers(**changes: Any) -> dict[str, Any]:
+    sent = body()
+    return sent | {"answers": sent["answers"] | changes}
+
+
+WIDE = list(range(WIDTH))
+REFUSED: list[tuple[str, bytes]] = [
+    ("not-json", b""),
+    ("not-json", CANARY.encode()),
+    ("not-json", b"\xff" + dump(body())),
+    ("not-json", dump(body()) + b"{}"),
+    ("not-json", dump(body())[:-1]),
+    ("not-json", dump(body()).replace(b'"id"', b'"id": "0", "id"')),
+    ("not-json", dump(answers(order=[0.0]))),
+    ("not-json", b'{"survey":' * 5000),
+    ("shape", b"null"),
+    ("shape", dump(CANARY)),
+    ("shape", dump(body() | {"user_agent": CANARY})),
+    ("shape", dump({key: value for key, value in body().items() if key != "id"})),
+    ("survey", dump(body(OTHER))),
+    ("survey", dump(body() | {"survey": CANARY})),
+    ("survey", dump(body() | {"survey": None})),
+    ("survey", dump(body() | {"survey": [CANARY]})),
+    ("id", dump(body(id="8" + "0" * 15))),
+    ("id", dump(body(id=CANARY))),
+    ("id", dump(body(id="0" * 15))),
+    ("id", dump(body(id="0" * 15 + "A"))),
+    ("id", dump(body(id=12))),
+    ("questions", dump(body(answers={"order": [0]}))),
+    ("questions", dump(answers(extra=[0]))),
+    ("questions", dump(body(answers=CANARY))),
+    ("subset", dump(answers(order=[2]))),
+    ("subset", dump(answers(order=[-1]))),
+    ("subset", dump(answers(order=[True]))),
+    ("subset", dump(answers(order=[]))),
+    ("subset", dump(answers(order=[0, 1]))),
+    ("subset", dump(answers(order=0))),
+    ("subset", dump(answers(dish=WIDE[:-1]))),
+    ("subset", dump(answers(dish=[*WIDE, WIDTH]))),
+    ("subset", dump(answers(dish=WIDE[::-1]))),
+    ("subset", dump(answers(dish=[0] * WIDTH))),
+    ("subset", dump(answers(dish=[*WIDE[:-1], 11]))),
+    ("subset", dump(answers(dish=[*WIDE[:-1], CANARY]))),
+]
+
+
+@pytest.mark.parametrize(("reason", "sent"), REFUSED)
+def test_refused(app: Flask, http: FlaskClient, reason: str, sent: bytes) -> None:
+    """What its survey cannot have produced is refused as a whole, alone and in an array."""
+    check_problem(http.post(URL, data=sent), 422, reason)
+    if reason != "not-json":
+        answer = http.post(URL, data=b"[" + sent + b"," + dump(body()) + b"]")
+        assert answer.status_code == 207
+        assert answer.json == [{"status": 422, "reason": reason}, {"status": 201}]
+    assert stored(app) == (reason != "not-json")
+
+
+def test_every_reason_is_tested() -> None:
+    """The table above has every reason for which a report can be refused."""
+    assert {reason for reason, _ in REFUSED} | {"too-large"} == set(REASONS)
+
+
+def test_too_large(app: Flask, http: FlaskClient) -> None:
+    """More than 64 KiB is no report, however it goes on; more than 4 MiB is not read."""
+    padded = b" " * (64 * 1024) + dump(body())
+    check_problem(http.post(URL, data=padded), 413, "too-large")
+    check_problem(http.post(URL, data=b"[" * (MAX_BODY_BYTES + 1)), 413, "batch-too-large")
+    assert stored(app) == 0
+
+
+def test_many(app: Flask, http: FlaskClient) -> None:
+    """An array gets one status for each report, in order; a bad one does not stop the others."""
+    sent = [body() for _ in range(997)]
+    mixed = [*sent, sent[0], other_answers(sent[1]), body() | {"id": CANARY}]
+    answer = http.post(URL, data=dump(mixed))
+    assert answer.status_code == 207
+    assert CANARY not in answer.text
+    assert answer.json == [
+        *[{"status": 201}] * 997,
+        {"status": 200},
+        {"status": 409, "reason": "conflict"},
+        {"status": 422, "reason": "id"},
+    ]
+    assert http.post(URL, data=dump(sent)).json == [{"status": 200}] * 997
+    assert stored(app) == 997
+    assert http.post(URL, data=b"[]").json == []
+    check_problem(http.post(URL, data=dump([None] * 1001)), 413, "batch-too-large")
+
+
+def test_versions(app: Flask, http: FlaskClient) -> None:
+    """After a survey changed, reports of the earlier version still go to its own table."""
+    store = services(app).store
+    first, second = store.publish(SURVEY), store.publish(CHANGED)
+    for survey in (SURVEY, CHANGED, SURVEY):
+        assert http.post(URL, data=dump(body(survey))).status_code == 201
+    assert (store.count(first), store.count(second)) == (2, 1)
+    assert http.get(f"/v1/surveys/{SURVEY.name}").data == CHANGED.to_json()
+
+
+def test_report_of_another_survey_here(app: Flask, http: FlaskClient) -> None:
+    """A report is not taken at the address of another survey, though that one is open here too."""
+    services(app).store.publish(OTHER)
+    check_problem(http.post(URL, data=dump(body(OTHER))), 422, "survey")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "reason"),
+    [
+        ("GET", f"/v1/surveys/{CANARY}", 404, "unknown-survey"),
+        ("POST", f"/v1/surveys/{CANARY}/reports", 404, "unknown-survey"),
+        ("POST", f"/v1/surveys/{CANARY}%00%0a/reports", 404, "unknown-survey"),
+        ("GET", URL, 405, None),
+        ("PUT", URL, 405, None),
+        ("GET", f"/{CANARY}", 404, None),
+        ("GET", f"/problems/{CANARY}", 404, None),
+        ("GET", f"/client/{CANARY}.py", 404, None),
+        ("GET", f"/client/{CANARY}.js", 404, None),
+        ("GET", "/client/..%2f__init__.py", 404, None),
+        ("GET", "/client/../cli.js", 404, None),
+        ("GET", f"/s//{CANARY}", 404, None),
+        ("GET", f"/s/{CANARY}/", 404, None),
+    ],
+)
+def test_elsewhere(
+    http: FlaskClient, method: str, path: str, status: int, reason: str | None
+) -> None:
+    """Whatever is not there is a problem document that does not repeat the address."""
+    answer = http.open(path, method=method, data=dump(body()))
+    check_problem(answer, status, reason)
+    assert ("Allow" in answer.headers) == (status == 405)
+
+
+def test_mistake_in_the_code(
+    app: Flask, http: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bug gives 500 and one log line with the place, and neither path, value nor traceback."""
+
+    @app.get("/broken/<value>")
+    def broken(value: str) -> str:
+        raise KeyError(value)
+
+    check_problem(http.get(f"/broken/{CANARY}?{CANARY}"), 500, None)
+    assert "KeyError at test_intake.py:" in caplog.text
+    assert CANARY not in caplog.text
+    assert all(record.exc_info is None for record in caplog.records)
+
+
+def test_pages(app: Flask, http: FlaskClient) -> None:
+    """People get pages in plain words, with the survey's title escaped and its language named."""
+    services(app).store.publish(OTHER)
+    index = http.get("/").text
+    assert "Canteen &lt;1&gt;" in index
+    assert f'href="/s/{SURVEY.name}"' in index
+    form = http.get(f"/s/{SURVEY.name}").text
+    assert f'data-survey="/v1/surveys/{SURVEY.name}" data-digest="{SURVEY.digest}"' in form
+    assert '<html lang="en">' in form
+    assert "<noscript>" in form
+    missing = http.get(f"/s/{CANARY}")
+    assert missing.status_code == 404
+    assert "There is no such survey here" in missing.text
+    assert CANARY not in missing.text
+    assert http.get("/healthz").text == "ok\n"
+    for reason, problem in PROBLEMS.items():
+        page = http.get(f"/problems/{reason}")
+        assert page.status_code == 200
+        assert str(problem.status) in page.text
+
+
+def test_no_survey_yet(tmp_path: Path) -> None:
+    """A server without surveys says so."""
+    app = create_app({"DATABASE": tmp_path / "empty.db"})
+    assert "No survey is open here" in app.test_client().get("/").text
+    services(app).close()
+
+
+@pytest.mark.parametrize("path", ["/", f"/s/{SURVEY.name}", "/s/none", "/healthz", "/nothing",
+                                  f"/v1/surveys/{SURVEY.name}", "/v1/surveys/none",
+                                  "/problems/id"])  # fmt: skip
+def test_headers(http: FlaskClient, path: str) -> None:
+    """Every answer is locked down, kept nowhere and sets no cookie; only /v1 is for other sites."""
+    answer = http.get(path, headers={"Cookie": f"a={CANARY}"})
+    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert "Set-Cookie" not in answer.headers
+    assert "Server" not in answer.headers
+    assert answer.headers.get("Access-Control-Allow-Origin") == (
+        "*" if path.startswith("/v1/") else None
+    )
+
+
+def test_content_security_policy() -> None:
+    """The policy is the one that the browser client is built for."""
+    assert HEADERS["Content-Security-Policy"] == (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("/client/form.js", "text/javascript"), ("/client/deniable.js", "text/javascript"),
+     ("/static/pages.css", "text/css")],
+)  # fmt: skip
+def test_files(http: FlaskClient, path: str, kind: str) -> None:
+    """Files have the type that browsers insist on, and are asked for again by their ETag."""
+    with http.get(path) as answer:
+        assert answer.status_code == 200
+        assert answer.mimetype == kind
+        assert answer.headers["Cache-Control"] == "no-cache"
+        etag = answer.headers["ETag"]
+        assert answer.headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+    with http.get(path, headers={"If-None-Match": etag}) as answer:
+        assert answer.status_code == 304
+
+
+def test_settings_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another WSGI server needs only variables; what the caller gives comes first."""
+    monkeypatch.setenv("DENIABLE_DATABASE", str(tmp_path / "env.db"))
+    monkeypatch.setenv("DENIABLE_QUEUE", "7")
+    services(create_app()).close()
+    assert (tmp_path / "env.db").exists()
+    app = create_app({"DATABASE": tmp_path / "given.db"})
+    services(app).close()
+    assert (tmp_path / "given.db").exists()
+    assert app.config["QUEUE"] == 7
