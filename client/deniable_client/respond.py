@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from deniable_protocol import BudgetError, Report, Survey
+from deniable_protocol import BudgetError, Report, Survey, SurveyError
 
 from .answers import Answer, encode
-from .entropy import Read, exactly, system
-from .randomizer import apply_noise, draw_noise
+from .entropy import Read, system
+from .randomizer import apply_noise, draw_report_noise
 
 DEFAULT_MAX_EPSILON = 4.0
 
@@ -19,6 +19,7 @@ def respond(
     answers: Mapping[str, Answer],
     *,
     language: str | None = None,
+    arm: str | None = None,
     max_epsilon: float = DEFAULT_MAX_EPSILON,
 ) -> Report:
     """Randomize one respondent's answers into the report that may be sent.
@@ -34,11 +35,14 @@ def respond(
     Args:
         survey: What is asked.
         answers: One answer for each question by name: an option's label, True or False for a
-            yes-no question, None (or left out) for a question that may be skipped.
+            yes-no question, a number, a list of the ticked labels of a ``multiple``, None (or left
+            out) for a question that may be skipped. The answer to a hidden question is ignored.
         language: Language of the labels; the survey's own if None.
+        arm: The collection arm, where the survey has arms. It is public and stored.
         max_epsilon: Refuse a survey whose total ε is above this.
 
     Raises:
+        SurveyError: If *arm* is not one of the survey's.
         BudgetError: If the survey's ε is above *max_epsilon*. Nothing was drawn.
         AnswerError: If an answer is not allowed. The message never repeats the answer.
         EntropyError: If the system's randomness fails.
@@ -50,23 +54,35 @@ def respond(
     True
     """
     check_limit(survey.name, survey.epsilon, max_epsilon)
-    return respond_with(system, survey, answers, language=language)
+    return respond_with(system, survey, answers, language=language, arm=arm)
 
 
 def respond_with(
-    read: Read, survey: Survey, answers: Mapping[str, Answer], *, language: str | None = None
+    read: Read,
+    survey: Survey,
+    answers: Mapping[str, Answer],
+    *,
+    language: str | None = None,
+    arm: str | None = None,
 ) -> Report:
-    """Randomize with randomness from an argument. For vectors and enumeration only.
-
-    Bytes are consumed in this order: eight for the id, of which the top bit is cleared, then the
-    draws of each question in the survey's order.
-    """
-    identifier = int.from_bytes(exactly(8, read), "big") & (2**63 - 1)
-    noise = [(question, draw_noise(question.channel, read)) for question in survey.questions]
+    """Randomize with randomness from an argument. For vectors and enumeration only."""
+    check_arm(survey, arm)
+    noise = draw_report_noise(survey, read)
     # All randomness is drawn. Only now are the answers looked at.
-    indices = encode(survey, answers, language)
-    drawn = {q.name: apply_noise(q.channel, subset, indices[q.name]) for q, subset in noise}
-    return Report(survey.digest, f"{identifier:016x}", MappingProxyType(drawn))
+    indices = encode(survey, answers, noise.rounding, language)
+    drawn = {
+        item.name: apply_noise(item.channel, noise.subsets[item.name], indices[item.name])
+        for item in survey.items
+        if item.name in noise.sent
+    }
+    return Report(survey.digest, f"{noise.identifier:016x}", MappingProxyType(drawn), arm)
+
+
+def check_arm(survey: Survey, arm: str | None) -> None:
+    """Refuse an arm that the survey does not declare."""
+    if arm not in (survey.arms or (None,)):
+        arms = f"one of the arms {', '.join(survey.arms)}" if survey.arms else "no arm"
+        raise SurveyError([f"survey '{survey.name}' expects {arms}, got {arm!r}"])
 
 
 def check_limit(name: str, epsilon: float, max_epsilon: float) -> None:

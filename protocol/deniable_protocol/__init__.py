@@ -15,10 +15,11 @@ from .errors import ReportError as ReportError
 from .errors import StoreError as StoreError
 from .errors import SubmitError as SubmitError
 from .errors import SurveyError as SurveyError
+from .question import Item as Item
+from .question import Question as Question
+from .question import Text as Text
 from .report import Report as Report
-from .survey import Question as Question
 from .survey import Survey as Survey
-from .survey import Text as Text
 
 __all__ = [
     "AnswerError",
@@ -29,6 +30,7 @@ __all__ = [
     "EntropyError",
     "EstimateError",
     "EventError",
+    "Item",
     "MechanismError",
     "PrivacyError",
     "Question",

@@ -25,15 +25,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-Reason = Literal["too-large", "not-json", "shape", "survey", "id", "questions", "subset"]
+Reason = Literal["too-large", "not-json", "shape", "survey", "id", "arm", "questions", "subset"]
 
 REASONS: Final[dict[Reason, str]] = {
     "too-large": "A report is at most 64 KiB.",
     "not-json": "A report is one JSON object in UTF-8, without repeated keys.",
-    "shape": 'A report has exactly the keys "answers", "id" and "survey".',
+    "shape": 'A report has the keys "answers", "id", "survey", and "arm" where there are arms.',
     "survey": "The report was made for another survey, or another version of it.",
     "id": "An id is 16 lower-case hexadecimal digits, below 2^63.",
-    "questions": "A report answers exactly the questions of its survey.",
+    "arm": "The arm of a report is one of those that its survey declares.",
+    "questions": "A report has an entry for each question of its survey that was to be sent.",
     "subset": "An answer is a sorted list of distinct option indices of the stated size.",
 }
 

@@ -24,12 +24,14 @@ class Report:
     Attributes:
         survey: Digest of the survey that was answered.
         id: 16 lower-case hexadecimal digits, drawn at random by the device once.
-        answers: For each question the sorted option indices that were drawn.
+        answers: For each item that was sent the sorted option indices that were drawn.
+        arm: The collection arm, where the survey has arms; it is public.
     """
 
     survey: str
     id: str
     answers: Mapping[str, tuple[int, ...]]
+    arm: str | None = None
 
     @classmethod
     def parse(cls, source: bytes | Mapping[str, Any], survey: Survey) -> Report:
@@ -46,13 +48,17 @@ class Report:
         deniable_protocol.errors.ReportError: An answer is a sorted list of distinct option ...
         """
         found = _read(source) if isinstance(source, bytes) else source
-        if not isinstance(found, Mapping) or set(found) != {"survey", "id", "answers"}:
+        keys = {"survey", "id", "answers"} | ({"arm"} if survey.arms else set())
+        if not isinstance(found, Mapping) or set(found) != keys:
             raise ReportError("shape")
         if found["survey"] != survey.digest:
             raise ReportError("survey")
         if not isinstance(found["id"], str) or not _ID.fullmatch(found["id"]):
             raise ReportError("id")
-        return cls(survey.digest, found["id"], MappingProxyType(_answers(found["answers"], survey)))
+        if survey.arms and found["arm"] not in survey.arms:
+            raise ReportError("arm")
+        answers = MappingProxyType(_answers(found["answers"], survey))
+        return cls(survey.digest, found["id"], answers, found.get("arm"))
 
     @property
     def key(self) -> int:
@@ -62,7 +68,8 @@ class Report:
     def to_json(self) -> bytes:
         """Write the report as canonical JSON: a retry sends these same bytes."""
         answers = {name: list(subset) for name, subset in self.answers.items()}
-        return canonical({"survey": self.survey, "id": self.id, "answers": answers})
+        found = {"survey": self.survey, "id": self.id, "answers": answers}
+        return canonical(found | ({"arm": self.arm} if self.arm is not None else {}))
 
 
 def _read(data: bytes) -> Any:
@@ -75,9 +82,21 @@ def _read(data: bytes) -> Any:
 
 
 def _answers(found: Any, survey: Survey) -> dict[str, tuple[int, ...]]:
-    if not isinstance(found, Mapping) or set(found) != {q.name for q in survey.questions}:
+    """Check that the right number of questions, and of boxes in each, was sent."""
+    if not isinstance(found, Mapping):
         raise ReportError("questions")
-    return {q.name: _subset(found[q.name], q.channel) for q in survey.questions}
+    answers: dict[str, tuple[int, ...]] = {}
+    sent = 0
+    for question in survey.questions:
+        items = [item for item in question.items if item.name in found]
+        if items:
+            sent += 1
+            if len(items) != (question.ask or len(question.items)):
+                raise ReportError("questions")
+        answers |= {item.name: _subset(found[item.name], item.channel) for item in items}
+    if sent != (survey.ask or len(survey.questions)) or len(answers) != len(found):
+        raise ReportError("questions")
+    return answers
 
 
 def _subset(found: Any, channel: Channel) -> tuple[int, ...]:

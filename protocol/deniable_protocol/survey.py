@@ -10,70 +10,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from .canonical import canonical, digest, read_strict
-from .channel import Channel, epsilon_of
+from .channel import epsilon_of
 from .errors import DeniableError, SurveyError
+from .question import (
+    LANGUAGE,
+    Item,
+    Question,
+    Text,
+    matching,
+    publish_question,
+    read_question,
+    read_text,
+    typed,
+)
 
 FORMAT: Final = "deniable-survey/1"
 MAX_REPORT_BYTES: Final = 64 * 1024
 
 SURVEY_NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-QUESTION_NAME: Final = re.compile(r"(?!id$)[a-z][a-z0-9_]{0,39}")  # "id" names the report itself
-LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
-
-Kind = Literal["yes-no", "choice", "scale"]
-KINDS: Final[tuple[str, ...]] = get_args(Kind)
-
-
-@dataclass(frozen=True)
-class Text:
-    """Hold a text that a person reads, in one or more languages.
-
-    >>> str(Text({"en": "Yes", "bn": "হ্যাঁ"}, "en")), Text({"en": "Yes"}, "en").to("bn")
-    ('Yes', 'Yes')
-    """
-
-    by_language: Mapping[str, str]
-    default: str
-
-    def to(self, language: str | None) -> str:
-        """Give the text in a language, or in the survey's own where it is not translated."""
-        return self.by_language.get(language or self.default, self.by_language[self.default])
-
-    def __str__(self) -> str:
-        return self.by_language[self.default]
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question, its options as people read them, and the channel behind it.
-
-    Attributes:
-        options: The options that an author wrote, in order; a report's indices are places here.
-        optional: True if the question may be skipped. Skipping is one more option, the last
-            index, drawn through the same channel: whether someone answered is deniable too.
-        scores: One exact number for each authored option of a ``scale``; empty otherwise.
-    """
-
-    name: str
-    kind: Kind
-    text: Text
-    options: tuple[Text, ...]
-    optional: bool
-    channel: Channel
-    scores: tuple[Fraction, ...] = ()
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Every option of the channel in the survey's language; "No answer" last where optional."""
-        own = tuple(str(option) for option in self.options)
-        return (*own, NO_ANSWER) if self.optional else own
-
-
-NO_ANSWER: Final = "No answer"
+ARM: Final = SURVEY_NAME
 
 
 @dataclass(frozen=True)
@@ -86,6 +44,10 @@ class Survey:
         intro: What a respondent reads first; None if there is none.
         language: The language of texts that are not translated.
         questions: The questions in order.
+        ask: How many questions a device reports, drawn before it looks at the answers; None for
+            all (``allocation = "sample"``).
+        arms: The collection arms that a page may name: waves, sites, groups. Public, and stored.
+        memoize: True if the same answer to the same question sends the same report in later waves.
 
     >>> survey = Survey.load({
     ...     "name": "demo", "title": "Demo", "privacy": {"epsilon": 2},
@@ -103,6 +65,9 @@ class Survey:
     intro: Text | None
     language: str
     questions: tuple[Question, ...]
+    ask: int | None = None
+    arms: tuple[str, ...] = ()
+    memoize: bool = False
 
     @classmethod
     def load(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> Survey:
@@ -150,7 +115,7 @@ class Survey:
                 channels do not multiply to the stated total.
         """
         try:
-            survey = _survey_of(found)
+            survey = build_survey(found)
             consistent = survey.published == found
         except (DeniableError, KeyError, TypeError, ArithmeticError, ValueError) as error:
             # A KeyError's text is the bare key; every other text is already a sentence.
@@ -168,12 +133,18 @@ class Survey:
             "name": self.name,
             "title": dict(self.title.by_language),
             "language": self.language,
-            "questions": [_published_question(question) for question in self.questions],
+            "questions": [publish_question(question) for question in self.questions],
             # The product may be beyond what a JSON number holds exactly everywhere, hence texts.
             "odds": [str(self.odds.numerator), str(self.odds.denominator)],
         }
         if self.intro is not None:
             found["intro"] = dict(self.intro.by_language)
+        if self.ask is not None:
+            found["ask"] = self.ask
+        if self.arms:
+            found["arms"] = list(self.arms)
+        if self.memoize:
+            found["waves"] = "memoize"
         return found
 
     def to_json(self) -> bytes:
@@ -186,14 +157,21 @@ class Survey:
         return digest(self.to_json())
 
     @property
+    def items(self) -> tuple[Item, ...]:
+        """Everything that is randomized by itself, in order: what a report has entries for."""
+        return tuple(item for question in self.questions for item in question.items)
+
+    @property
     def odds(self) -> Fraction:
         """The most that one whole report can shift anyone's odds about the respondent, exactly.
 
         Privacy:
-            Reports of different questions use independent noise, so their odds multiply (basic
-            composition of pure local privacy), and the all-keep and all-flip reports attain it.
+            Items are randomized with independent noise, so their odds multiply (basic composition
+            of pure local privacy). Where only ``ask`` questions are sent, which ones is drawn
+            before the answers are looked at; the bound is that of the dearest draw.
         """
-        return math.prod((question.channel.odds for question in self.questions), start=Fraction(1))
+        every = sorted((question.odds for question in self.questions), reverse=True)
+        return math.prod(every[: self.ask], start=Fraction(1))
 
     @property
     def epsilon(self) -> float:
@@ -214,6 +192,8 @@ class Survey:
         for question in self.questions:
             yield question.text
             yield from question.options
+            if question.grid is not None and question.grid.unit is not None:
+                yield question.grid.unit
 
     def __getitem__(self, name: str) -> Question:
         for question in self.questions:
@@ -234,71 +214,47 @@ def longest_report(questions: tuple[Question, ...]) -> int:
     )
 
 
-def _published_question(question: Question) -> dict[str, Any]:
-    channel = question.channel
-    found: dict[str, Any] = {
-        "name": question.name,
-        "kind": question.kind,
-        "text": dict(question.text.by_language),
-        "options": [dict(option.by_language) for option in question.options],
-        "optional": question.optional,
-        "channel": {"k": channel.options, "d": channel.subset, "a": channel.a, "b": channel.b},
-    }
-    if question.scores:
-        found["scores"] = [str(score) for score in question.scores]
-    return found
+def build_survey(found: Any) -> Survey:
+    """Build a survey from published data, leaving the stated total aside.
 
-
-def _survey_of(found: Any) -> Survey:
+    Raises:
+        SurveyError: If its parts do not fit each other.
+    """
     if not isinstance(found, Mapping) or found["format"] != FORMAT:
         raise SurveyError([f"expected format {FORMAT!r}"])
-    language = _matching(found["language"], LANGUAGE)
-    questions = tuple(_question_of(q, language) for q in _typed(found["questions"], list))
+    language = matching(found["language"], LANGUAGE)
+    questions = tuple(read_question(q, language) for q in typed(found["questions"], list))
+    _check_together(questions)
+    return Survey(
+        name=matching(found["name"], SURVEY_NAME),
+        title=read_text(found["title"], language),
+        intro=read_text(found["intro"], language) if "intro" in found else None,
+        language=language,
+        questions=questions,
+        ask=_read_ask(found["ask"], questions) if "ask" in found else None,
+        arms=tuple(matching(arm, ARM) for arm in typed(found.get("arms", []), list)),
+        memoize=found["waves"] == "memoize" if "waves" in found else False,
+    )
+
+
+def _check_together(questions: tuple[Question, ...]) -> None:
     if not questions or len({question.name for question in questions}) != len(questions):
         raise SurveyError(["expected at least one question, each with its own name"])
     if longest_report(questions) > MAX_REPORT_BYTES:
         raise SurveyError([f"a report could be longer than {MAX_REPORT_BYTES} bytes"])
-    intro = _text_of(found["intro"], language) if "intro" in found else None
-    title = _text_of(found["title"], language)
-    return Survey(_matching(found["name"], SURVEY_NAME), title, intro, language, questions)
+    earlier: dict[str, Question] = {}
+    for question in questions:
+        if question.show_if is not None:
+            asked = earlier.get(question.show_if.question)
+            chosen = question.show_if.options
+            if asked is None or not chosen or not set(chosen) <= set(range(len(asked.options))):
+                raise SurveyError([f"question {question.name!r}: show_if must name options of an "
+                                   "earlier question"])  # fmt: skip
+        earlier[question.name] = question
 
 
-def _question_of(found: Any, language: str) -> Question:
-    name, kind = _matching(found["name"], QUESTION_NAME), found["kind"]
-    if kind not in KINDS:
-        raise SurveyError([f"question {name!r} has kind {kind!r}, not one of {', '.join(KINDS)}"])
-    channel = found["channel"]
-    question = Question(
-        name=name,
-        kind=kind,
-        text=_text_of(found["text"], language),
-        options=tuple(_text_of(option, language) for option in _typed(found["options"], list)),
-        optional=_typed(found["optional"], bool),
-        channel=Channel(channel["k"], channel["d"], Fraction(channel["a"], channel["b"])),
-        scores=tuple(Fraction(_typed(score, str)) for score in found.get("scores", ())),
-    )
-    if len(question.labels) != question.channel.options:
-        raise SurveyError([f"question {name!r}: its options do not fit its channel"])
-    if len(question.scores) != (len(question.options) if kind == "scale" else 0):
-        raise SurveyError([f"question {name!r}: its scores do not fit its options"])
-    return question
-
-
-def _text_of(found: Any, language: str) -> Text:
-    texts = _typed(found, dict).items()
-    by_language = {_matching(tag, LANGUAGE): _typed(text, str) for tag, text in texts}
-    if language not in by_language:
-        raise SurveyError([f"a text is missing in the survey's language {language!r}"])
-    return Text(MappingProxyType(by_language), language)
-
-
-def _typed(value: Any, kind: type) -> Any:
-    if type(value) is not kind:
-        raise SurveyError([f"expected {kind.__name__}, got {type(value).__name__}"])
-    return value
-
-
-def _matching(value: Any, pattern: re.Pattern[str]) -> str:
-    if not isinstance(value, str) or not pattern.fullmatch(value):
-        raise SurveyError([f"expected a name of the form {pattern.pattern}, got {value!r}"])
-    return value
+def _read_ask(found: Any, questions: tuple[Question, ...]) -> int:
+    if not 1 <= typed(found, int) < len(questions):
+        raise SurveyError(["ask must be at least 1 and below the number of questions"])
+    ask: int = found
+    return ask

@@ -61,9 +61,10 @@ def problems(change: dict[str, Any], question: int | None = None) -> tuple[str, 
         ({"privacy": {"epsilon": 2, "eps": 1}}, None, "survey, [privacy]: unknown key 'eps'; "
          "did you mean 'epsilon'?"),
         ({"name": "id"}, 0, "survey: question 'id', key 'name': expected up to 40 characters: a "
-         'lower-case letter, then letters, digits and underscores ("id" is taken); got \'id\''),
+         'lower-case letter, then letters, digits and underscores ("id" and "arm" are taken); '
+         "got 'id'"),
         ({"kind": "yesno"}, 0, "survey: question 'used', key 'kind': expected one of yes-no, "
-         "choice, scale, got 'yesno'"),
+         "choice, scale, number, multiple, got 'yesno'"),
         ({"text": None}, 0, "survey: question 'used', key 'text': expected a text, or a table of "
          "texts by language"),
         ({"optional": "no"}, 0, "survey: question 'used', key 'optional': expected true or false, "
@@ -72,13 +73,13 @@ def problems(change: dict[str, Any], question: int | None = None) -> tuple[str, 
         ({"options": ["young", "old", "Young "]}, 1, "survey: question 'age', option 3 repeats "
          'option 1 ("Young")'),
         ({"options": ["young"]}, 1, "survey: question 'age', key 'options': expected a list of 2 "
-         "to 999 options"),
+         "to 998 options"),
         ({"options": ["young", ""]}, 1, "survey: question 'age', option 2: expected a text that "
          "is not empty"),
         ({"options": ["a", "b", "c"]}, 0, "survey: question 'used', key 'options': expected 2 "
          "options"),
-        ({"scores": [1, 2, 3]}, 1, "survey: question 'age', key 'scores': only a question of kind "
-         "'scale' has scores"),
+        ({"scores": [1, 2, 3]}, 1, "survey: question 'age', key 'scores': does not go with kind "
+         "'choice'"),
         ({"scores": [1]}, 2, "survey: question 'mood', key 'scores': expected a list of 2 "
          "numbers, one for each option"),
         ({"scores": [1, "2"]}, 2, "survey: question 'mood', score 2: expected a number, got '2'"),
@@ -92,8 +93,8 @@ def problems(change: dict[str, Any], question: int | None = None) -> tuple[str, 
          'like "3/4", above 1/2 and below 1, got \'1/2\''),
         ({"epsilon": 800}, 0, "survey: question 'used', privacy budget: epsilon must be from "
          "0.001 to 15, got 800"),
-        ({"share": 0}, 0, "survey: question 'used', privacy budget: share must be a number above "
-         "0, got 0"),
+        ({"share": 0}, 0, "survey: question 'used', privacy budget: share must be above 0 and at "
+         "most 1000, got 0"),
         ({"epsilon": 2.5}, 0, "survey, [privacy]: the questions with a budget of their own take "
          "epsilon 2.5000 of 2"),
     ],
