@@ -76,13 +76,32 @@ def whole(name: str, value: int, least: int = 1) -> int:
     return int(found)
 
 
-def root_up(square: Fraction) -> float:
-    """Return a float that is not below the square root of a fraction.
+def float_up(value: Fraction) -> float:
+    """Return the nearest float that is not below a fraction.
 
-    >>> root_up(Fraction(4))
-    2.0
+    >>> float_up(Fraction(1, 3)) >= Fraction(1, 3)
+    True
     """
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
+    try:
+        near = float(value)
+    except OverflowError:
+        return math.inf
+    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
+
+
+def float_down(value: Fraction) -> float:
+    """Return the nearest float that is not above a fraction."""
+    return -float_up(-value)
+
+
+def root_up(square: Fraction) -> float:
+    """Return a float that is not below the square root of a fraction, by whole numbers alone.
+
+    >>> root_up(Fraction(4)), root_up(Fraction(1, 10**400)) > 0
+    (2.0, True)
+    """
+    # Shifted by an even number of bits, so that the whole root has at least 64 of them.
+    shift = max(0, 64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2)
+    shifted = (square.numerator << 2 * shift) // square.denominator
+    root = math.isqrt(shifted)
+    return float_up(Fraction(root + (root * root < square * 4**shift), 1 << shift))

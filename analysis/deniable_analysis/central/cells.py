@@ -22,12 +22,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from deniable_protocol.errors import MechanismError
+
 from .sampling import (
     Source,
     bernoulli,
     bernoulli_exp,
     floor_sqrt,
     geometric,
+    until,
 )
 
 _BITS = 32
@@ -60,18 +63,17 @@ class Remainder:
 
 @dataclass(frozen=True)
 class Real:
-    """A real ``sign · (steps + remainder) · unit + offset``, known as well as was needed."""
+    """A real ``sign · (steps + remainder) + offset``, known as well as was needed."""
 
     negative: bool
     steps: int
     remainder: Remainder
-    unit: Fraction
     offset: Fraction = Fraction(0)
 
     def bounds(self) -> tuple[Fraction, Fraction]:
         """Return two fractions that the number lies between."""
-        near = (self.steps + self.remainder.low) * self.unit
-        far = (self.steps + self.remainder.high) * self.unit
+        near = self.steps + self.remainder.low
+        far = self.steps + self.remainder.high
         if self.negative:
             near, far = -far, -near
         return self.offset + near, self.offset + far
@@ -150,11 +152,12 @@ def exponential(scale: Fraction, below: Source, bits: int = _BITS) -> tuple[int,
     Returns:
         Its whole part and its remainder; they are independent.
     """
-    steps = geometric(scale, below)
-    while True:
+
+    def accepted(below: Source) -> Remainder | None:
         remainder = Remainder(below, bits)
-        if accept_exp(lambda u: u / scale, remainder, below):
-            return steps, remainder
+        return remainder if accept_exp(lambda u: u / scale, remainder, below) else None
+
+    return geometric(scale, below), until(accepted, below)
 
 
 def laplace(scale: Fraction, below: Source, bits: int = _BITS) -> Real:
@@ -165,7 +168,7 @@ def laplace(scale: Fraction, below: Source, bits: int = _BITS) -> Real:
     True
     """
     steps, remainder = exponential(scale, below, bits)
-    return Real(bernoulli(Fraction(1, 2), below), steps, remainder, Fraction(1))
+    return Real(bernoulli(Fraction(1, 2), below), steps, remainder)
 
 
 def gaussian(variance: Fraction, below: Source, bits: int = _BITS) -> Real:
@@ -178,14 +181,20 @@ def gaussian(variance: Fraction, below: Source, bits: int = _BITS) -> Real:
     >>> isinstance(gaussian(Fraction(9), system_below).floor(), int)
     True
     """
+    if variance <= 0:
+        raise MechanismError(f"variance must be above 0, got {variance}")
     t = floor_sqrt(variance) + 1
-    while True:
+
+    def accepted(below: Source) -> tuple[int, Remainder] | None:
         steps = geometric(Fraction(t), below)
         if not bernoulli_exp((steps - variance / t) ** 2 / (2 * variance), below):
-            continue
+            return None
         remainder = Remainder(below, bits)
-        if accept_exp(_normal_exponent(steps, variance), remainder, below):
-            return Real(bernoulli(Fraction(1, 2), below), steps, remainder, Fraction(1))
+        kept = accept_exp(_normal_exponent(steps, variance), remainder, below)
+        return (steps, remainder) if kept else None
+
+    steps, remainder = until(accepted, below)
+    return Real(bernoulli(Fraction(1, 2), below), steps, remainder)
 
 
 def _normal_exponent(steps: int, variance: Fraction) -> Callable[[Fraction], Fraction]:

@@ -13,7 +13,7 @@ from deniable_protocol.errors import MechanismError
 
 from . import cells
 from .additive import Additive, grid_for
-from .arguments import Number, above_zero, exact, inside_unit
+from .arguments import Number, above_zero, exact, float_down, float_up, inside_unit
 from .definitions import ApproximateDP, Definition, PureDP, ZeroConcentratedDP
 from .discrete_profiles import WIDEST, DiscreteLaplaceProfile
 from .events import DiscreteLaplaceEvent, LaplaceEvent, PureEvent
@@ -88,12 +88,12 @@ class Laplace(Additive):
     @property
     def event(self) -> LaplaceEvent:
         """Laplace noise of this scale, as a multiple of the L1 sensitivity, rounded down."""
-        return LaplaceEvent(_float_down(self.scale / self.sensitivity.l1))
+        return LaplaceEvent(float_down(self.scale / self.sensitivity.l1))
 
     @property
     def profile(self) -> LaplaceProfile:
         """The exact profile of a number; an upper bound for a vector."""
-        return LaplaceProfile(_float_up(self.largest_loss))
+        return LaplaceProfile(float_up(self.largest_loss))
 
     def delta(self, epsilon: float) -> float:
         """Return 1 − e^((epsilon − ε)/2), from an exact difference: δ may be tiny."""
@@ -163,16 +163,16 @@ class DiscreteLaplace(Additive):
         """Its exact law for one number; for a vector, the ε that all coordinates share."""
         steps = _whole_steps(self.sensitivity.l1, self.grid)
         if self.sensitivity.coordinates > 1:
-            return PureEvent(_float_up(self.largest_loss))
-        return DiscreteLaplaceEvent(_float_down(self.scale / self.grid), steps)
+            return PureEvent(float_up(self.largest_loss))
+        return DiscreteLaplaceEvent(float_down(self.scale / self.grid), steps)
 
     @property
     def profile(self) -> DiscreteLaplaceProfile | ApproximateProfile:
         """The exact profile of a number; for a vector, that of the worst mechanism with its ε."""
         steps = _whole_steps(self.sensitivity.l1, self.grid)
         if self.sensitivity.coordinates > 1 or steps > WIDEST:
-            return ApproximateProfile(_float_up(self.largest_loss))
-        return DiscreteLaplaceProfile(_float_down(self.scale / self.grid), steps)
+            return ApproximateProfile(float_up(self.largest_loss))
+        return DiscreteLaplaceProfile(float_down(self.scale / self.grid), steps)
 
     @property
     def largest_loss(self) -> Fraction:
@@ -216,13 +216,3 @@ def on_grid(value: Fraction, grid: Fraction) -> Fraction:
 
 def _whole_steps(change: Fraction, grid: Fraction) -> int:
     return max(1, change // grid)
-
-
-def _float_down(value: Fraction) -> float:
-    near = float(value)
-    return near if Fraction(near) <= value else math.nextafter(near, 0.0)
-
-
-def _float_up(value: Fraction) -> float:
-    near = float(value)
-    return near if Fraction(near) >= value else math.nextafter(near, math.inf)

@@ -25,9 +25,11 @@ import os
 from collections.abc import Callable
 from fractions import Fraction
 from math import isqrt
+from typing import TypeVar
 
 from deniable_protocol.errors import EntropyError, MechanismError
 
+T = TypeVar("T")
 Source = Callable[[int], int]
 """``below(n)`` returns a uniform integer in ``0 … n − 1``."""
 
@@ -59,6 +61,18 @@ def system_below(n: int) -> int:
         drawn = word >> (8 * size - bits)
         if drawn < n:
             return drawn
+
+
+def until(attempt: Callable[[Source], T | None], below: Source) -> T:
+    """Repeat an attempt until it returns something, and return that (rejection sampling).
+
+    Every loop that discards a draw goes through here: what comes out has the law of one attempt,
+    given that it succeeds, and that is how the tests compute it.
+    """
+    while True:
+        found = attempt(below)
+        if found is not None:
+            return found
 
 
 def bernoulli(chance: Fraction, below: Source) -> bool:
@@ -109,9 +123,12 @@ def geometric(scale: Fraction, below: Source) -> int:
     if scale <= 0:
         raise MechanismError(f"scale must be above 0, got {scale}")
     t, s = scale.numerator, scale.denominator
-    remainder = below(t)
-    while not _bernoulli_exp_unit(Fraction(remainder, t), below):
-        remainder = below(t)
+
+    def remainder_below_t(below: Source) -> int | None:
+        drawn = below(t)
+        return drawn if _bernoulli_exp_unit(Fraction(drawn, t), below) else None
+
+    remainder = until(remainder_below_t, below)
     turns = 0
     while _bernoulli_exp_unit(Fraction(1), below):
         turns += 1
@@ -130,12 +147,16 @@ def discrete_laplace(scale: Fraction, below: Source) -> int:
     >>> isinstance(discrete_laplace(Fraction(10), system_below), int)
     True
     """
-    while True:
+
+    def signed(below: Source) -> int | None:
         size = geometric(scale, below)
         negative = bernoulli(Fraction(1, 2), below)
         # "Minus zero" is drawn again: 0 would otherwise be twice as likely as the law says.
-        if not (negative and size == 0):
-            return -size if negative else size
+        if negative:
+            return -size if size else None
+        return size
+
+    return until(signed, below)
 
 
 def discrete_gaussian(variance: Fraction, below: Source) -> int:
@@ -154,10 +175,13 @@ def discrete_gaussian(variance: Fraction, below: Source) -> int:
     if variance <= 0:
         raise MechanismError(f"variance must be above 0, got {variance}")
     t = floor_sqrt(variance) + 1
-    while True:
+
+    def accepted(below: Source) -> int | None:
         drawn = discrete_laplace(Fraction(t), below)
-        if bernoulli_exp((abs(drawn) - variance / t) ** 2 / (2 * variance), below):
-            return drawn
+        gamma = (abs(drawn) - variance / t) ** 2 / (2 * variance)
+        return drawn if bernoulli_exp(gamma, below) else None
+
+    return until(accepted, below)
 
 
 def floor_sqrt(value: Fraction) -> int:

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from deniable_protocol.errors import MechanismError
 
 from . import cells
-from .arguments import Number, above_zero, exact
+from .arguments import Number, above_zero, exact, float_up
 from .definitions import Definition, PureDP
 from .events import PureEvent
 from .profiles import ApproximateProfile, check_above
@@ -99,9 +99,7 @@ class Selection(ABC):
     @property
     def profile(self) -> ApproximateProfile:
         """The profile of the worst mechanism with this ε: an upper bound for this one."""
-        near = float(self.largest_loss)
-        above = near if Fraction(near) >= self.largest_loss else np.nextafter(near, np.inf)
-        return ApproximateProfile(float(above))
+        return ApproximateProfile(float_up(self.largest_loss))
 
     def delta(self, epsilon: float) -> float:
         """Return δ(ε), an upper bound."""
