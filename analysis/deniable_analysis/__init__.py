@@ -8,6 +8,7 @@ from .intervals import METHODS as METHODS
 from .intervals import Interval as Interval
 from .intervals import Method as Method
 from .intervals import interval as interval
+from .page import report as report
 from .reading import read_reports as read_reports
 from .reports import Reports as Reports
 from .reports import Tally as Tally
@@ -24,4 +25,5 @@ __all__ = [
     "estimate",
     "interval",
     "read_reports",
+    "report",
 ]

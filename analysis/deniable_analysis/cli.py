@@ -1,0 +1,101 @@
+"""``deniable report``: from noisy reports to results that can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from deniable_protocol import DeniableError, Survey
+
+from .estimate import Estimate, estimate
+from .export import to_csv, to_json
+from .intervals import METHODS, Method
+from .page import render
+from .reading import read_reports
+from .reports import Reports
+
+
+@click.command()
+@click.argument("source", metavar="DB", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--survey",
+    metavar="NAME",
+    help="Name of the survey in the database; not needed where it holds one. For a file of "
+    "reports instead of a database: the survey's own file.",
+)
+@click.option("--output", metavar="FILE", help="Where to write the page. [default: NAME.html]")
+@click.option("--json", "json_file", metavar="FILE", help="Also write JSON; - prints only that.")
+@click.option("--csv", "csv_file", metavar="FILE", help="Also write CSV; - prints only that.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence level of each interval.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="How to make intervals. [default: feldman-cousins up to 10,000 reports, then "
+    "likelihood-ratio]",
+)
+def report(
+    source: str,
+    survey: str | None,
+    output: str | None,
+    json_file: str | None,
+    csv_file: str | None,
+    level: float,
+    method: Method | None,
+) -> None:
+    """Turn the noisy reports in DB into shares with intervals.
+
+    DB is the database that "deniable serve" fills, or a file of reports (JSON lines or CSV). It is
+    only read. A table is printed, and a page that explains the results is written.
+    """
+    try:
+        reports = read_reports(source, _survey(survey))
+        estimates = [
+            estimate(reports, name, level=level, method=method) for name in reports.tallies
+        ]
+    except DeniableError as error:
+        raise click.ClickException(str(error)) from None
+    page = Path(output or f"{reports.survey.name}.html")
+    if json_file:
+        _write(json_file, to_json(reports, estimates))
+    if csv_file:
+        _write(csv_file, to_csv(estimates))
+    if "-" in (json_file, csv_file):
+        return
+    click.echo(_summary(reports, estimates))
+    _write(str(page), render(reports, estimates))
+    click.echo(f"\nThe page with these results: {page}")
+
+
+def _survey(named: str | None) -> Survey | str | None:
+    is_file = named is not None and named.endswith((".json", ".toml"))
+    return Survey.load(named) if named is not None and is_file else named
+
+
+def _summary(reports: Reports, estimates: list[Estimate]) -> str:
+    survey = reports.survey
+    head = (
+        f"{survey.title}\n{reports.n:,} reports, ε = {survey.epsilon:.2f} for each person, "
+        f"{survey.digest}"
+    )
+    parts = [
+        f"{found.question.text}\n{found.table()}\n({found.n:,} reports, {found.method})"
+        for found in estimates
+    ]
+    return "\n\n".join([head, *parts])
+
+
+def _write(name: str, text: str) -> None:
+    if name == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(name).write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise click.ClickException(f"cannot write {name}: {error.strerror}") from None
