@@ -6,8 +6,10 @@
 
 ``reports_<name>_<version>``
     One row for each report of that version; hyphens of the name are written as underscores.
-    ``id`` is the report's random id as an integer, and the key. Every question is a column of its
-    own name: the drawn option's index where the channel's subset is 1, else a bitmap.
+    ``id`` is the report's random id as an integer, and the key. ``arm`` (text) is there only if
+    the survey has arms. Every item (a question, or one box ``question.1`` of a ``multiple``) is a
+    column of its own name: the drawn option's index where the channel's subset is 1, else a bitmap;
+    NULL where the device did not draw this item to be sent.
 """
 
 from __future__ import annotations

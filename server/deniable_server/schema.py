@@ -8,8 +8,9 @@ from typing import Final
 
 from sqlite_utils import Database, Migrations
 
-from deniable_protocol import Channel, StoreError, Survey
+from deniable_protocol import Question, StoreError, Survey
 from deniable_protocol.layout import report_table
+from deniable_protocol.question import Item
 
 _BUSY_SECONDS: Final = 10.0
 _PRAGMAS: Final = (
@@ -86,24 +87,45 @@ def create_report_table(survey: Survey, version: int) -> str:
     """Write the statement that creates a survey version's own table.
 
     Its key is the report's random id, so the order of arrival is not kept, and its constraints
-    refuse every row that the survey's channels cannot have produced.
+    refuse every row that no device can have sent.
     """
-    columns = ["id INTEGER PRIMARY KEY CHECK (id >= 0)"]
-    columns += [_column(question.name, question.channel) for question in survey.questions]
-    return f"CREATE TABLE {report_table(survey.name, version)} ({', '.join(columns)}) STRICT"
+    parts = ["id INTEGER PRIMARY KEY CHECK (id >= 0)"]
+    if survey.arms:
+        arms = ", ".join(f"'{arm}'" for arm in survey.arms)
+        parts.append(f"arm TEXT NOT NULL CHECK (arm IN ({arms}))")
+    parts += [_column(item) for item in survey.items]
+    parts += [_sent_together(question, survey.ask is not None) for question in survey.questions]
+    if survey.ask is not None:
+        sent = " + ".join(f"({_sent(question)} > 0)" for question in survey.questions)
+        parts.append(f"CHECK ({sent} = {survey.ask})")
+    return f"CREATE TABLE {report_table(survey.name, version)} ({', '.join(parts)}) STRICT"
 
 
-def _column(name: str, channel: Channel) -> str:
-    # Quoted, because a question may be called "order" or "select".
+def _column(item: Item) -> str:
+    # Quoted, because a question may be called "order" or "select". A check passes NULL, which
+    # stands for an item that was not drawn; how many of them there are is checked for the row.
+    name, channel = item.name, item.channel
     if channel.subset == 1:
-        return f'"{name}" INTEGER NOT NULL CHECK ("{name}" BETWEEN 0 AND {channel.options - 1})'
+        return f'"{name}" INTEGER CHECK ("{name}" BETWEEN 0 AND {channel.options - 1})'
     size, spare = (channel.options + 7) // 8, -channel.options % 8
     highest = f"{0xFF >> spare:02X}"
     return (
-        f'"{name}" BLOB NOT NULL CHECK (length("{name}") = {size}'
+        f'"{name}" BLOB CHECK (length("{name}") = {size}'
         f" AND substr(\"{name}\", -1) <= x'{highest}'"
         f" AND {_ones(name)} = {channel.subset})"
     )
+
+
+def _sent_together(question: Question, sampled: bool) -> str:
+    whole = question.ask or len(question.items)
+    counts = f"0, {whole}" if sampled else f"{whole}"
+    return f"CHECK ({_sent(question)} IN ({counts}))"
+
+
+def _sent(question: Question) -> str:
+    """Write an expression that counts the items of a question that were sent."""
+    terms = " + ".join(f'("{item.name}" IS NOT NULL)' for item in question.items)
+    return f"({terms})"
 
 
 def _ones(name: str) -> str:

@@ -189,16 +189,25 @@ def _as_store_error(path: Path) -> Iterator[None]:
 
 
 def _add(connection: sqlite3.Connection, published: Published, report: Report) -> Outcome:
-    questions = published.survey.questions
-    names = [question.name for question in questions]
-    drawn = (encode(question.channel, report.answers[question.name]) for question in questions)
-    row = (report.key, *drawn)
-    table, columns = published.table, ", ".join(f'"{name}"' for name in ("id", *names))
+    table, row = published.table, _row(published.survey, report)
+    columns = ", ".join(f'"{name}"' for name in row)
     marks = ", ".join("?" * len(row))
+    values = tuple(row.values())
     # Table and column names have been matched against patterns; values are bound.
     insert = f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING"  # noqa: S608
-    if connection.execute(insert, row).rowcount:
+    if connection.execute(insert, values).rowcount:
         return Outcome.STORED
     select = f"SELECT {columns} FROM {table} WHERE id = ?"  # noqa: S608
-    held = connection.execute(select, row[:1]).fetchone()
-    return Outcome.SAME if held == row else Outcome.CONFLICT
+    held = connection.execute(select, (report.key,)).fetchone()
+    return Outcome.SAME if held == values else Outcome.CONFLICT
+
+
+def _row(survey: Survey, report: Report) -> dict[str, int | str | bytes | None]:
+    """Give a report as its table holds it; None for what was not drawn."""
+    row: dict[str, int | str | bytes | None] = {"id": report.key}
+    if survey.arms:
+        row["arm"] = report.arm
+    for item in survey.items:
+        subset = report.answers.get(item.name)
+        row[item.name] = None if subset is None else encode(item.channel, subset)
+    return row

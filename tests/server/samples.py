@@ -20,6 +20,19 @@ SOURCE: dict[str, Any] = {
 SURVEY = Survey.load(SOURCE)
 CHANGED = Survey.load(SOURCE | {"title": "Canteen, changed"})
 OTHER = Survey.load(SOURCE | {"name": "other"})
+SAMPLED = Survey.load(
+    {
+        "name": "sampled",
+        "title": "Sampled",
+        "arms": ["a", "b"],
+        "privacy": {"epsilon": 1, "allocation": "sample", "ask": 2},
+        "questions": [
+            {"name": "paid", "kind": "yes-no", "text": "Did you pay?"},
+            {"name": "ate", "kind": "multiple", "text": "Ate?", "options": list("xyz"), "ask": 2},
+            {"name": "drank", "kind": "yes-no", "text": "Did you drink?"},
+        ],
+    }
+)
 WIDTH = SURVEY["dish"].channel.subset
 assert WIDTH > 1
 

@@ -18,7 +18,7 @@ from deniable_server.app import HEADERS
 from deniable_server.problems import MAX_BODY_BYTES, PROBLEMS
 from deniable_server.services import services
 
-from .samples import CHANGED, OTHER, SURVEY, WIDTH, body, dump, other_answers
+from .samples import CHANGED, OTHER, SAMPLED, SURVEY, WIDTH, body, dump, other_answers
 
 URL = f"/v1/surveys/{SURVEY.name}/reports"
 CANARY = "canary-7f3a"
@@ -45,7 +45,7 @@ def stored(app: Flask) -> int:
 
 
 def check_problem(answer: TestResponse, status: int, reason: str | None) -> None:
-    """A problem document says what it must and repeats nothing."""
+    """Check that a problem document says what it must and repeats nothing."""
     assert answer.status_code == status
     assert answer.content_type == "application/problem+json"
     found = json.loads(answer.data)
@@ -58,7 +58,7 @@ def check_problem(answer: TestResponse, status: int, reason: str | None) -> None
 
 
 def test_one_report(app: Flask, http: FlaskClient) -> None:
-    """New: 201. The same again, in whatever JSON: 200. Another with its id: 409, the first stays."""
+    """New: 201. The same again, however written: 200. Another with its id: 409; the first stays."""
     sent = body()
     assert http.post(URL, data=dump(sent), content_type="text/plain").status_code == 201
     again = json.dumps(sent, indent=3, sort_keys=True)
@@ -136,8 +136,20 @@ def test_refused(app: Flask, http: FlaskClient, reason: str, sent: bytes) -> Non
 
 
 def test_every_reason_is_tested() -> None:
-    """The table above has every reason for which a report can be refused."""
-    assert {reason for reason, _ in REFUSED} | {"too-large"} == set(REASONS)
+    """The table above, with the tests of size and of arms, has every reason for a refusal."""
+    assert {reason for reason, _ in REFUSED} | {"too-large", "arm"} == set(REASONS)
+
+
+def test_arms_and_sampling(app: Flask, http: FlaskClient) -> None:
+    """A survey with arms takes its own arms only, and exactly as many answers as it asks for."""
+    published = services(app).store.publish(SAMPLED)
+    url = f"/v1/surveys/{SAMPLED.name}/reports"
+    sent = body(SAMPLED, answers={"paid": [0], "ate.1": [1], "ate.3": [0]}, arm="b")
+    assert http.post(url, data=dump(sent)).status_code == 201
+    check_problem(http.post(url, data=dump(sent | {"arm": "a"})), 409, "conflict")
+    check_problem(http.post(url, data=dump(sent | {"arm": CANARY})), 422, "arm")
+    check_problem(http.post(url, data=dump(sent | {"answers": {"paid": [0]}})), 422, "questions")
+    assert services(app).store.count(published) == 1
 
 
 def test_too_large(app: Flask, http: FlaskClient) -> None:

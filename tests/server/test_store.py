@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from deniable_protocol import StoreError
+from deniable_protocol import Report, ReportError, StoreError
 from deniable_protocol.bitmap import from_bitmap, to_bitmap
 from deniable_server import ReportStore
 from deniable_server.schema import connect
 from deniable_server.store import Outcome, Published
 
-from .samples import OTHER, SURVEY, WIDTH, report
+from .samples import OTHER, SAMPLED, SURVEY, WIDTH, report
 from .store_contract import StoreContract
 
 TABLE = "reports_canteen_2026_1"
@@ -88,6 +88,37 @@ def test_schema_refuses_every_impossible_answer(path: Path) -> None:
         ]:  # fmt: skip
             with pytest.raises((sqlite3.IntegrityError, sqlite3.OperationalError)):
                 db.execute(insert, row)
+
+
+def test_schema_takes_what_the_protocol_takes(path: Path) -> None:
+    """With sampled questions, sampled boxes and arms: every row is a report or is refused."""
+    with closing(ReportStore(path)) as store:
+        published = store.publish(SAMPLED)
+    names = [item.name for item in SAMPLED.items]
+    assert names == ["paid", "ate.1", "ate.2", "ate.3", "drank"]
+    columns = ", ".join(f'"{name}"' for name in ("id", "arm", *names))
+    taken = 0
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for key, row in enumerate(itertools.product(("a", "c", None), *[(None, 0, 1)] * 5)):
+            arm, *drawn = row
+            sent = {n: [i] for n, i in zip(names, drawn, strict=True) if i is not None}
+            found = {"survey": SAMPLED.digest, "id": f"{key:016x}", "answers": sent, "arm": arm}
+            try:
+                report = Report.parse(found, SAMPLED)
+            except ReportError:
+                with pytest.raises(sqlite3.IntegrityError):
+                    db.execute(
+                        f"INSERT INTO {published.table} ({columns}) VALUES (?{', ?' * 6})",
+                        (key, *row),
+                    )
+                continue
+            taken += 1
+            with closing(ReportStore(path)) as store:
+                assert store.add([(published, report)] * 2) == [Outcome.STORED, Outcome.SAME]
+            stored = db.execute(f"SELECT * FROM {published.table} WHERE id = {key}").fetchone()
+            assert stored == (key, *row)
+    # Two of three questions: both plain ones, or one of them and two of three boxes.
+    assert taken == 4 + 2 * 2 * 3 * 4
 
 
 def test_columns(path: Path) -> None:
@@ -176,7 +207,7 @@ def test_newer_schema_is_refused_in_words(path: Path) -> None:
 
 
 def test_not_a_database(path: Path) -> None:
-    """A file that is something else, and a folder that is not there, are refused with their name."""
+    """A file that is something else, and one that cannot be made, are refused with their name."""
     path.write_bytes(b"name = 'canteen'\n" * 100)
     with pytest.raises(StoreError, match=r"survey\.db: file is not a database"):
         ReportStore(path)

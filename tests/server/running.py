@@ -1,0 +1,161 @@
+"""A real server in a process of its own, and clients that say exactly what they are told to."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+
+from .samples import SURVEY, body, dump
+
+REPORTS = f"/v1/surveys/{SURVEY.name}/reports"
+TABLE = "reports_canteen_2026_1"
+CLIENT = "127.0.0.77"
+"""Where requests come from: an address that the server has no reason to name."""
+
+
+class Server:
+    """Run ``deniable serve``, or a script that behaves like it, on a free port."""
+
+    def __init__(self, folder: Path, *, script: Path | None = None, **env: str) -> None:
+        self.database = folder / "survey.db"
+        self._outputs = (folder / "stdout", folder / "stderr")
+        survey = folder / "survey.json"
+        survey.write_bytes(SURVEY.to_json())
+        program = [str(script)] if script else ["-m", "deniable_protocol", "serve", "--port", "0"]
+        with self._outputs[0].open("wb") as out, self._outputs[1].open("wb") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, *program, str(survey), "--database", str(self.database)],
+                stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=os.environ | env,
+            )  # fmt: skip
+        self.port = self._wait_for_port()
+
+    def _wait_for_port(self) -> int:
+        for _ in range(600):
+            ports = re.findall(r"Listening on http://127\.0\.0\.1:(\d+)/", self.output())
+            if ports:
+                return int(ports[-1])
+            assert self.process.poll() is None, self.output()
+            time.sleep(0.025)
+        raise AssertionError("the server did not start")
+
+    def output(self) -> str:
+        return "".join(path.read_text() for path in self._outputs if path.exists())
+
+    def complaints(self) -> str:
+        return self._outputs[1].read_text()
+
+    def stop(self, signum: int = signal.SIGTERM) -> int:
+        self.process.send_signal(signum)
+        return self.process.wait(20)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        if self.process.poll() is None:
+            self.stop(signal.SIGKILL)
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=20, source_address=(CLIENT, 0)
+        )
+
+    def post(self, sent: object, path: str = REPORTS, **headers: str) -> tuple[int, bytes]:
+        with closing(self.connect()) as connection:
+            content = sent if isinstance(sent, bytes) else dump(sent)
+            connection.request("POST", path, content, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+
+    def raw(self) -> socket.socket:
+        return socket.create_connection(
+            ("127.0.0.1", self.port), timeout=20, source_address=(CLIENT, 0)
+        )
+
+    def exchange(self, sent: bytes) -> bytes:
+        """Send bytes and read until the server closes or has answered."""
+        with self.raw() as connection:
+            connection.sendall(sent)
+            found = b""
+            while not _complete(found):
+                try:
+                    part = connection.recv(65536)
+                except ConnectionResetError:
+                    break
+                if not part:
+                    break
+                found += part
+            return found
+
+    def rows(self) -> dict[str, tuple[int, bytes]]:
+        """Read what is stored, by id, and check that the file is sound and its counters agree."""
+        with closing(sqlite3.connect(self.database)) as db:
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            found = {f"{key:016x}": (order, dish) for key, order, dish in
+                     db.execute(f'SELECT id, "order", dish FROM {TABLE}')}  # fmt: skip
+            (total,) = db.execute("SELECT coalesce(sum(reports), 0) FROM counters").fetchone()
+        assert total == len(found)
+        return found
+
+
+def _complete(found: bytes) -> bool:
+    head, separator, rest = found.partition(b"\r\n\r\n")
+    length = re.search(rb"(?i)content-length: (\d+)", head)
+    return bool(separator and length and len(rest) >= int(length[1]))
+
+
+class Load:
+    """Post new reports over several connections until the server is gone; remember the answers."""
+
+    def __init__(self, server: Server, connections: int = 8) -> None:
+        self.server = server
+        self.sent: set[str] = set()
+        self.acknowledged: set[str] = set()
+        self.statuses: set[int] = set()
+        self._threads = [threading.Thread(target=self._run) for _ in range(connections)]
+        for thread in self._threads:
+            thread.start()
+
+    def _run(self) -> None:
+        with closing(self.server.connect()) as connection:
+            while True:
+                sent = body()
+                self.sent.add(sent["id"])
+                try:
+                    connection.request("POST", REPORTS, json.dumps(sent))
+                    answer = connection.getresponse()
+                    answer.read()
+                except (OSError, http.client.HTTPException):
+                    return
+                self.statuses.add(answer.status)
+                if answer.status == 201:
+                    self.acknowledged.add(sent["id"])
+                if answer.getheader("Connection") == "close":
+                    return
+
+    def wait_for(self, count: int) -> None:
+        for _ in range(2000):
+            if len(self.acknowledged) >= count:
+                return
+            time.sleep(0.005)
+        raise AssertionError(f"only {len(self.acknowledged)} reports were acknowledged")
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join(20)
+            assert not thread.is_alive()
