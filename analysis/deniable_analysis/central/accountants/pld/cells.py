@@ -23,12 +23,12 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from deniable_analysis.central.accountants.pld.pairs import Pair
 from deniable_analysis.central.profiles import Floats
@@ -38,6 +38,7 @@ Places: TypeAlias = NDArray[np.int64]
 _ULP = 2.0**-53
 # A point mass this close above a knot (in steps) is counted as on it; the lower bound pays for it.
 _SNAP = 1e-9
+_DOUBLINGS, _HALVINGS = 24, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ class Cells:
         mass: M, P of each cell; shape (cells,).
         above: ∫ (P − e^a Q), how far the cell is above its left end a.
         below: ∫ (e^b Q − P), how far it is below its right end b.
+        raised: How much every loss was raised first (lower bounds only): an outcome that misses a
+            knot by rounding alone must not fall to the next one.
     """
 
     pair: Pair
@@ -87,6 +90,7 @@ class Cells:
     mass: Floats
     above: Floats
     below: Floats
+    raised: float = 0.0
 
     def upper(self) -> Lattice:
         """Build a lattice that is at least as bad for privacy as the pair [DGKK22]."""
@@ -104,8 +108,8 @@ class Cells:
         share = self._left_shares()[0]
         mass = np.append(share * self.mass, 0.0)
         mass[1:] += (1 - share) * self.mass
-        raised = _SNAP * self.step + 64 * _ULP * float(np.abs(self._losses()).max())
-        return self._lattice(mass, self.pair.infinite, raised)
+        rounded = 64 * _ULP * float(np.abs(self._losses()).max())
+        return self._lattice(mass, self.pair.infinite, self.raised + rounded)
 
     def surplus(self) -> float:
         """Compute by how much the split at the anchor errs: above 0 if the anchor is too low."""
@@ -152,7 +156,9 @@ class Cells:
         return np.array(share), paid - due
 
 
-def cells_of(pair: Pair, anchor: float, step: float, place: Places) -> Cells:
+def cells_of(
+    pair: Pair, anchor: float, step: float, place: Places, *, raised: float = 0.0
+) -> Cells:
     """Collect *pair* between the knots at *place*; they must reach beyond all its losses."""
     knots = np.asarray(anchor + step * place, dtype=np.float64)
     found = [np.searchsorted(knots, pair.loss + _SNAP * step, side="right") - 1]
@@ -163,30 +169,54 @@ def cells_of(pair: Pair, anchor: float, step: float, place: Places) -> Cells:
         found.append(np.searchsorted(knots, middle, side="right") - 1)
     mass, loss = (np.concatenate(column) for column in zip(*parts, strict=True))
     at = np.concatenate(found)
-    above = -mass * np.expm1(knots[at] - loss)
-    below = mass * np.expm1(knots[at + 1] - loss)
+    above = -mass * np.expm1(knots[at] - loss - raised)
+    below = mass * np.expm1(knots[at + 1] - loss - raised)
     cells = len(place) - 1
     mass, above, below = (
         np.asarray(np.bincount(at, weights=part, minlength=cells), dtype=np.float64)
         for part in (mass, above, below)
     )
-    return Cells(pair, anchor, step, place, mass, np.maximum(above, 0), np.maximum(below, 0))
+    return Cells(
+        pair, anchor, step, place, mass, np.maximum(above, 0), np.maximum(below, 0), raised
+    )
 
 
-def fitted(pair: Pair, step: float, place: Places, near: float) -> Cells:
-    """Collect *pair* between knots whose anchor near *near* makes the lower bound's split exact.
+def fitted(
+    pair: Pair, place_at: Callable[[float], Places], near: float, step: float, enough: float
+) -> Cells:
+    """Collect *pair* for a lower bound between knots whose anchor makes the split fit.
 
-    The surplus at the anchor falls from above 0 to below 0 as the anchor moves from left to right
-    of the bulk, so a root exists; what is left of the surplus there is wasted, never owed.
+    At the anchor the two chains of shares meet with a surplus, which is wasted, or a debt, which
+    costs more. Left of all losses there is a surplus, right of them a debt; between lies a root.
+
+    Args:
+        pair: What to collect.
+        place_at: The knots for an anchor.
+        near: Where to put the anchor if a surplus of *enough* is left there.
+        step: The lattice's step.
+        enough: The surplus that does no harm.
+
+    Returns:
+        Cells with a small surplus if possible.
     """
 
-    def surplus(anchor: float) -> float:
-        return cells_of(pair, anchor, step, place).surplus()
+    def at(anchor: float) -> Cells:
+        return cells_of(pair, anchor, step, place_at(anchor), raised=_SNAP * step)
 
-    low, high = near - step / 2, near + step / 2
-    for _ in range(8):
-        if surplus(low) >= 0 >= surplus(high):
-            anchor = float(brentq(surplus, low, high, xtol=1e-7 * step))
-            return cells_of(pair, anchor, step, place)
-        low, high = low - step, high + step
-    return cells_of(pair, near, step, place)
+    found = at(near)
+    if -enough / 16 <= found.surplus() <= enough:
+        return found
+    ends = pair.ends()
+    towards = 1.0 if found.surplus() > 0 else -1.0
+    low = high = found
+    for doubling in range(_DOUBLINGS):
+        edge = at(min(max(near + towards * step * 2.0**doubling, ends[0]), ends[1]))
+        low, high = (edge, high) if edge.surplus() > 0 else (low, edge)
+        if edge.anchor in ends or (low.surplus() > 0 and high.surplus() <= 0):
+            break
+    for _ in range(_HALVINGS):
+        if not enough < low.surplus() or high.surplus() > 0:
+            break
+        middle = at((low.anchor + high.anchor) / 2)
+        low, high = (middle, high) if middle.surplus() > 0 else (low, middle)
+    return low

@@ -18,26 +18,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
 from deniable_analysis.central.accountants.pld.cells import Lattice
-from deniable_analysis.central.accountants.pld.tilt import Law, Sum, log_peak
+from deniable_analysis.central.accountants.pld.tilt import Law, Sum, Window, log_peak
 from deniable_analysis.central.profiles import Floats
 
 _ULP = 2.0**-53
 _MASS_ERROR = 4e-15  # relative, of one mass: quadrature is right to 1e-15, exp and log to an ulp
+_NEGLIGIBLE = -50.0  # ln of a power of a characteristic function
+_MOST_WORK = 2**23  # sines, before plain transforms are the better deal
+_AT_ONCE = 2**21  # numbers in one block of work
 _LARGEST_POWER = 600.0  # e^600 is far from float64's end and far beyond any δ = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Where the tilted sum lies, and how that is proved; see :meth:`Sum.window`."""
-
-    theta: float
-    low: float
-    high: float
-    down: float
-    up: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,8 @@ class Convolved:
         theta: The tilt.
         step: The lattice's step.
         rounding: Bound on the 2-norm of the error of the tilted masses.
-        outside: Bound on the tilted mass outside the window.
+        under: Bound on the tilted mass below the window.
+        fold: Logarithm and slope of a bound on the tilted mass beyond ``losses[-1] + e``, e ≥ 0.
         beyond: Bound on what losses above the window add to δ, in units of e^scale.
         infinite: P at infinite loss.
         raised: How much the sum may have been raised by rounding.
@@ -68,7 +62,8 @@ class Convolved:
     theta: float
     step: float
     rounding: float
-    outside: float
+    under: float
+    fold: tuple[float, float]
     beyond: float
     infinite: float
     raised: float
@@ -123,7 +118,9 @@ class Convolved:
         value = self.above[at] - rise * self.shrunk[at]
         weight = math.exp(min(self.theta * (self.centre - epsilon), _LARGEST_POWER))
         spread = math.sqrt(min(len(self.losses), 1 + 1 / (2 * self.theta * self.step)))
-        doubt = weight * (self.rounding * spread + self.outside * math.exp(log_peak(self.theta)))
+        folded = self.fold[0] - self.fold[1] * max(epsilon - float(self.losses[0]), 0.0)
+        outside = self.under + math.exp(min(folded, 0.0))
+        doubt = weight * (self.rounding * spread + outside * math.exp(log_peak(self.theta)))
         summing = 2 * len(self.losses) * _ULP * (self.above[at] + rise * self.shrunk[at])
         return float(value), float(doubt + summing)
 
@@ -159,24 +156,75 @@ def convolve(lattices: Sequence[Lattice], counts: Sequence[int], window: Window)
 def _transformed(
     lattices: Sequence[Lattice], laws: Sequence[Law], theta: float, size: int
 ) -> tuple[Floats, float]:
-    """Compute the tilted masses of the sum, modulo *size* places, and bound their error."""
+    """Compute the tilted masses of the sum, modulo *size* places, and bound their error.
+
+    Powers multiply errors, so the few frequencies whose power is not negligible are computed again
+    from sums without cancellation; the transform only proves that the others are negligible.
+    """
     fft_error = 8 * 4 * math.log2(size) * _ULP
-    exponent = np.zeros(size // 2 + 1, dtype=np.complex128)
-    doubt = np.zeros(size // 2 + 1)
-    for part, law in zip(lattices, laws, strict=True):
-        weight = law.tilted(theta)
-        folded = np.bincount(part.place % size, weights=weight, minlength=size)
-        found = rfft(folded)
-        found = np.where(np.abs(found) > 1e-100, found, 1e-100)
-        off = fft_error * math.sqrt(size) * float(np.linalg.norm(folded)) + 16 * _ULP
-        exponent = exponent + law.count * np.log(found)
-        doubt = doubt + law.count * np.log1p(off / np.abs(found))
-    spectrum = np.exp(exponent)
-    # |ĉⁿ − cⁿ| ≤ (|ĉ| + off)ⁿ − |ĉ|ⁿ
-    error = np.exp(np.real(exponent) + doubt) * -np.expm1(-doubt)
+    found = [
+        rfft(np.bincount(part.place % size, weights=law.tilted(theta), minlength=size))
+        for part, law in zip(lattices, laws, strict=True)
+    ]
+    # Each output adds ‖w‖₁ = 1 in log2(size) rounds, so its own error is of that order.
+    height = sum(n.count * np.log(np.abs(c) + fft_error) for c, n in zip(found, laws, strict=True))
+    few = np.flatnonzero(height > _NEGLIGIBLE)
+    error = np.exp(height)
+    spectrum = np.zeros(len(height), dtype=np.complex128)
+    if len(few) * sum(len(part.mass) for part in lattices) <= _MOST_WORK:
+        spectrum[few], error[few] = _powers(lattices, laws, theta, size, few)
+    else:
+        spectrum[few], error[few] = _plain_powers([c[few] for c in found], laws, fft_error)
     masses = irfft(spectrum, n=size)
     norm = math.sqrt(2 / size) * float(np.linalg.norm(error))
     return masses, norm + fft_error * float(np.linalg.norm(masses))
+
+
+def _plain_powers(
+    found: Sequence[NDArray[np.complex128]], laws: Sequence[Law], fft_error: float
+) -> tuple[NDArray[np.complex128], Floats]:
+    """Compute the product from the transforms themselves."""
+    exponent = np.zeros(len(found[0]), dtype=np.complex128)
+    doubt = np.zeros(len(found[0]))
+    for values, law in zip(found, laws, strict=True):
+        safe = np.where(np.abs(values) > fft_error, values, fft_error)
+        log = np.log(safe)
+        exponent += law.count * log
+        doubt += law.count * (np.log1p(2 * fft_error / np.abs(safe)) + 4 * _ULP * np.abs(log))
+    # |ĉⁿ − cⁿ| ≤ (|ĉ| + off)ⁿ − |ĉ|ⁿ
+    error = np.exp(np.real(exponent) + doubt) * -np.expm1(-doubt)
+    return np.exp(exponent), np.asarray(error)
+
+
+def _powers(
+    lattices: Sequence[Lattice],
+    laws: Sequence[Law],
+    theta: float,
+    size: int,
+    few: NDArray[np.int64],
+) -> tuple[NDArray[np.complex128], Floats]:
+    """Compute the sum's characteristic function at frequencies *few*, and its error.
+
+    With φ the angle of a place, c − 1 = −2 Σ w sin²(φ/2) − i Σ w sin φ has no cancellation in its
+    real part, and its imaginary part is small as places count from the bulk.
+    """
+    exponent = np.zeros(len(few), dtype=np.complex128)
+    doubt = np.zeros(len(few))
+    for part, law in zip(lattices, laws, strict=True):
+        weight = law.tilted(theta)
+        rows = max(1, _AT_ONCE // len(weight))
+        for start in range(0, len(few), rows):
+            chosen = slice(start, start + rows)
+            half = (np.outer(few[chosen], part.place) % size) * (math.pi / size)
+            sine = np.sin(half)
+            real = -2 * np.sum(weight * sine**2, axis=1)
+            turn = 2 * weight * sine * np.cos(half)
+            log = np.log1p(real - 1j * np.sum(turn, axis=1))
+            lost = 32 * _ULP * (np.abs(real) + np.sum(np.abs(turn), axis=1))
+            exponent[chosen] += law.count * log
+            doubt[chosen] += law.count * (lost / np.exp(np.real(log)) + 4 * _ULP * np.abs(log))
+    spectrum = np.exp(exponent)
+    return spectrum, np.abs(spectrum) * np.expm1(np.minimum(doubt, 600.0))
 
 
 def _certified(
@@ -197,6 +245,7 @@ def _certified(
     top, bottom = float(losses[-1]), float(losses[0])
     above = math.exp(min(total.log_tail(theta, window.up, top), 0.0))
     under = math.exp(min(total.log_tail(theta, -window.down, bottom), 0.0))
+    fold = total.log_tail(theta, window.fold, top)
     counts = [law.count for law in total.laws]
     finite = sum(n * math.log1p(-part.infinite) for part, n in zip(lattices, counts, strict=True))
     return Convolved(
@@ -208,7 +257,8 @@ def _certified(
         theta=theta,
         step=lattices[0].step,
         rounding=rounding,
-        outside=above + under,
+        under=under,
+        fold=(fold, window.fold),
         beyond=above * math.exp(min(theta * (centre - top), _LARGEST_POWER)),
         infinite=-math.expm1(finite),
         raised=sum(n * part.raised for part, n in zip(lattices, counts, strict=True)),

@@ -178,7 +178,7 @@ def _revealed(rate: float) -> Pair:
 
 def _gaussian(sigma: float, rate: float, tail: float) -> tuple[Pair, ...]:
     """Build N(1, σ²) mixed into N(0, σ²) against N(0, σ²), and the reverse."""
-    reach = sigma * float(-ndtri_exp(math.log(max(tail, _LEAST))))
+    reach, far = sigma * _reach(tail), sigma * _reach(tail / rate)
 
     def ratio(x: Floats) -> Floats:  # ln((1 − q) + q e^u), u the loss of the unsampled Gaussian
         return _mixed((2 * x - 1) / (2 * sigma**2), rate)
@@ -198,7 +198,9 @@ def _gaussian(sigma: float, rate: float, tail: float) -> tuple[Pair, ...]:
     if rate == 1:
         ends: Ends = ((1 - reach, 1 + reach),)
         return (Pair(smooth=parts(mixture, ratio, unmix, ends), cut=2 * tail),)
-    ends = ((-reach, 1 + reach),) if 2 * reach > 1 else ((-reach, reach), (1 - reach, 1 + reach))
+    ends = ((-reach, max(reach, 1 + far)),)
+    if reach + far < 1:
+        ends = ((-reach, reach), (1 - far, 1 + far))
     mirrored = ((-reach, reach),)
     remove = parts(mixture, ratio, unmix, ends)
     add = parts(normal, lambda x: -ratio(-x), lambda v: -unmix(-v), mirrored)
@@ -246,6 +248,11 @@ def _unmixed(loss: Floats, rate: float) -> Floats:
         small = np.log1p(np.maximum(np.expm1(np.minimum(loss, 1.0)) / rate, -1.0))
         large = loss + np.log1p((rate - 1) * np.exp(-np.maximum(loss, 1.0))) - math.log(rate)
     return np.asarray(np.where(loss <= 1, small, large))
+
+
+def _reach(tail: float) -> float:
+    """Find how many standard deviations hold all but *tail* of one side of a normal law."""
+    return float(-ndtri_exp(math.log(min(max(tail, _LEAST), 0.4))))
 
 
 def _atoms(event: Single) -> Atoms:

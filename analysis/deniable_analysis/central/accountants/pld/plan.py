@@ -10,16 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from deniable_analysis.central.accountants.pld.cells import Cells, Places, cells_of, fitted
-from deniable_analysis.central.accountants.pld.convolve import Convolved, Window, convolve
+from deniable_analysis.central.accountants.pld.convolve import Convolved, convolve
 from deniable_analysis.central.accountants.pld.pairs import Pair
-from deniable_analysis.central.accountants.pld.tilt import Law, Sum
+from deniable_analysis.central.accountants.pld.tilt import Law, Sum, Window
 
 _LOG_TAIL = -32.0  # of the tilted sum, outside the window: 1e-14
+_WASTE = 2e-4  # of ε, that a lower bound may lose where the chains of shares meet
 _LARGEST = 2**20  # places of a transform
+_MARGIN = 0.95  # the answer may be this much below the guess
 _FEWEST = 2**9
 _ROUNDS = 4
 
@@ -34,6 +37,7 @@ class Plan:
     window: Window
     guess: float
     tolerance: float
+    largest: int = _LARGEST
 
     def upper(self) -> Convolved:
         """Work out an upper bound."""
@@ -58,12 +62,16 @@ class Plan:
             if better >= step:
                 break
             step = max(better, self._least_step())
-        if not fit:
-            return cells
-        return [
-            fitted(part.pair, step, part.place, part.anchor) if part.pair.smooth else part
-            for part in self._at_step(step)
-        ]
+        return self._fitted(step) if fit else cells
+
+    def _fitted(self, step: float) -> list[Cells]:
+        """Collect every pair for a lower bound."""
+        enough = _WASTE * self.guess / sum(self.counts)
+        found = []
+        for pair, law in zip(self.pairs, self.laws, strict=True):
+            place_at = partial(knots, law, pair.ends(), self.window.theta, step)
+            found.append(fitted(pair, place_at, _median(law), step, enough))
+        return found
 
     def _exact_cells(self) -> Cells | None:
         """Use the losses' own lattice where there is one: nothing is rounded then."""
@@ -81,7 +89,7 @@ class Plan:
         found = []
         for pair, law in zip(self.pairs, self.laws, strict=True):
             anchor = _median(law)
-            place = knots(law, pair.ends(), self.window.theta, anchor, step)
+            place = knots(law, pair.ends(), self.window.theta, step, anchor)
             found.append(cells_of(pair, anchor, step, place))
         return found
 
@@ -93,10 +101,10 @@ class Plan:
         return max(min(step, widest or step), self._least_step())
 
     def _least_step(self) -> float:
-        return (self.window.high - self.window.low) / _LARGEST
+        return (self.window.high - self.window.low) / self.largest
 
     def _correction(self, cells: list[Cells]) -> float:
-        """Compare the error in ε that the cells make with the tolerance, as a factor for the step."""
+        """Compare the error that the cells make in ε with the tolerance: a factor for the step."""
         theta, error = self.window.theta, 0.0
         for part, law in zip(cells, self.laws, strict=True):
             lattice = part.upper()
@@ -106,29 +114,30 @@ class Plan:
         return 1.0 if error <= 2 * wanted else math.sqrt(wanted / error)
 
 
+def laws_of(pairs: Sequence[Pair], counts: Sequence[int]) -> tuple[Law, ...]:
+    """Stand the exact law of each pair's finite losses by masses at quadrature nodes."""
+    return tuple(Law(*pair.nodes(), n) for pair, n in zip(pairs, counts, strict=True))
+
+
 def plan_for(
     pairs: Sequence[Pair],
     counts: Sequence[int],
+    guess: float,
     *,
     tolerance: float,
-    log_delta: float | None = None,
-    epsilon: float = 0.0,
+    theta: float | None = None,
+    largest: int = _LARGEST,
 ) -> Plan:
-    """Plan for ε at *log_delta* if given, else for δ at *epsilon*.
-
-    ``guess`` of the plan is then a bound of Rényi type on ε, or *epsilon* itself.
-    """
-    laws = tuple(Law(*pair.nodes(), n) for pair, n in zip(pairs, counts, strict=True))
+    """Plan to tell δ near ε = *guess*, under the tilt that suits it unless *theta* is given."""
+    laws = laws_of(pairs, counts)
     total = Sum(laws)
-    if log_delta is None:
-        theta, guess = total.for_epsilon(epsilon)[0], max(epsilon, 1e-3)
-    else:
-        theta, guess = total.for_delta(log_delta)
-    window = Window(theta, *total.window(theta, _LOG_TAIL))
-    return Plan(tuple(pairs), tuple(counts), laws, window, guess, tolerance)
+    if theta is None:
+        theta = total.for_epsilon(guess)[0]
+    window = total.window(theta, _MARGIN * guess, _LOG_TAIL)
+    return Plan(tuple(pairs), tuple(counts), laws, window, guess, tolerance, largest)
 
 
-def knots(law: Law, ends: tuple[float, float], theta: float, anchor: float, step: float) -> Places:
+def knots(law: Law, ends: tuple[float, float], theta: float, step: float, anchor: float) -> Places:
     """Choose multiples of *step* around *anchor* that reach beyond all losses.
 
     A cell may be the wider the less tilted mass lies beyond it: with width ∝ (mass beyond)^(-1/3)

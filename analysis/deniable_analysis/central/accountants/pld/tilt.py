@@ -25,6 +25,27 @@ _FLATTEST, _STEEPEST = -9.0, 14.0  # ln θ
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """Where a tilted sum is looked at, and the changes of θ that bound what lies outside.
+
+    Args:
+        theta: The tilt.
+        low: Low end.
+        high: High end.
+        down: For the mass below ``low``.
+        fold: For the mass so far above ``high`` that it is folded back above ε.
+        up: For the mass above ``high``.
+    """
+
+    theta: float
+    low: float
+    high: float
+    down: float
+    fold: float
+    up: float
+
+
+@dataclass(frozen=True, slots=True)
 class Law:
     """A law of one release's privacy loss, and how often it is added.
 
@@ -79,16 +100,21 @@ class Sum:
         """Find the tilt that bounds ln δ best at ε, and that bound."""
         return _least(lambda t: self.cgf(t) + log_peak(t) - t * epsilon)
 
-    def window(self, theta: float, log_tail: float) -> tuple[float, float, float, float]:
-        """Find where the tilted sum lies, but for a tail of e^*log_tail* on each side (Chernoff).
+    def window(self, theta: float, epsilon: float, log_tail: float) -> Window:
+        """Find the period that a circular convolution under the tilt θ needs to tell δ near ε.
 
-        Returns:
-            Low end, high end, and the two changes of θ that prove them.
+        Below, the tilted sum must lie in the window but for e^*log_tail* (Chernoff). Above, less is
+        needed: losses beyond the window are weighted by e^(−θS) in δ, and what is folded back lands
+        below ε, where it adds nothing, unless it is beyond by more than ε − low.
         """
         base = self.cgf(theta)
-        up, high = _least(lambda s: (self.cgf(theta + s) - base - log_tail) / s)
         down, low = _least(lambda s: (self.cgf(theta - s) - base - log_tail) / s)
-        return -low, high, down, up
+        low = min(-low, epsilon)
+        fold, high = _least(lambda s: (self.cgf(theta + s) - base - log_tail) / s)
+        up, needed = _least(
+            lambda s: (self.cgf(theta + s) - base - log_tail + theta * epsilon) / (s + theta)
+        )
+        return Window(theta, low, max(high - epsilon + low, needed, epsilon), down, fold, up)
 
     def log_tail(self, theta: float, change: float, end: float) -> float:
         """Bound ln P(S beyond *end*) under the tilt θ by the exponential moment at θ + *change*."""
