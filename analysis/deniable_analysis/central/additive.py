@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable_protocol.errors import MechanismError
 
-from .arguments import Number, above_zero, inside_unit
+from .arguments import Number, above_zero, at_least_zero, inside_unit
 from .definitions import Definition
 from .events import Event
-from .profiles import Profile, check_above
+from .profiles import Profile
 from .sampling import Source, system_below
 from .sensitivity import Sensitivity
 
@@ -85,7 +85,7 @@ class Additive(ABC):
             raise MechanismError(
                 "no delta(epsilon) is known here, only rho: ask the zcdp accountant"
             )
-        return float(profile.delta(check_above("epsilon", epsilon, zero=True)))
+        return float(profile.delta(float(at_least_zero("epsilon", epsilon))))
 
     @property
     def largest_loss(self) -> Fraction | None:

@@ -50,7 +50,7 @@ def at_least_zero(name: str, value: Number) -> Fraction:
     Raises:
         MechanismError: If it is not one.
     """
-    return Fraction(0) if value == 0 else above_zero(name, value)
+    return above_zero(name, value) if exact(name, value) else Fraction(0)
 
 
 def inside_unit(name: str, value: Number) -> float:

@@ -20,7 +20,8 @@ from scipy.special import logsumexp
 
 from deniable_protocol.errors import MechanismError
 
-from .profiles import Floats, Profile, check_above, check_alpha
+from .arguments import above_zero
+from .profiles import Floats, Profile, check_alpha
 
 WIDEST = 2e5
 """Largest σ (and shift) in grid steps whose profile is summed; more would take minutes."""
@@ -78,7 +79,7 @@ class DiscreteLaplaceProfile(IntegerNoise):
     sensitivity: int = 1
 
     def __post_init__(self) -> None:
-        check_above("scale", self.scale)
+        above_zero("scale", self.scale)
         _check_steps("sensitivity", self.sensitivity)
 
     @property
@@ -115,7 +116,7 @@ class DiscreteGaussianProfile(IntegerNoise):
 
     def __post_init__(self) -> None:
         _check_steps("sensitivity", self.sensitivity)
-        if check_above("sigma", self.sigma) > WIDEST:
+        if above_zero("sigma", self.sigma) > WIDEST:
             raise MechanismError(f"sigma must be at most {WIDEST:g} grid steps, got {self.sigma!r}")
 
     @property

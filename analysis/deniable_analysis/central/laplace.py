@@ -13,11 +13,11 @@ from deniable_protocol.errors import MechanismError
 
 from . import cells
 from .additive import Additive, grid_for
-from .arguments import Number, above_zero, exact, float_down, float_up, inside_unit
+from .arguments import Number, above_zero, at_least_zero, exact, float_down, float_up, inside_unit
 from .definitions import ApproximateDP, Definition, PureDP, ZeroConcentratedDP
 from .discrete_profiles import WIDEST, DiscreteLaplaceProfile
 from .events import DiscreteLaplaceEvent, LaplaceEvent, PureEvent
-from .profiles import ApproximateProfile, LaplaceProfile, check_above
+from .profiles import ApproximateProfile, LaplaceProfile
 from .sampling import Source, discrete_laplace
 from .sensitivity import Sensitivity
 
@@ -97,7 +97,7 @@ class Laplace(Additive):
 
     def delta(self, epsilon: float) -> float:
         """Return 1 − e^((epsilon − ε)/2), from an exact difference: δ may be tiny."""
-        beyond = self.largest_loss - Fraction(check_above("epsilon", epsilon, zero=True))
+        beyond = self.largest_loss - at_least_zero("epsilon", epsilon)
         return -math.expm1(-float(beyond) / 2) if beyond > 0 else 0.0
 
     @property

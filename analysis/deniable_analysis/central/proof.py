@@ -157,6 +157,8 @@ def _approximate(mechanism: Mechanism, promise: ApproximateDP) -> Proof:
     loss, epsilon = mechanism.largest_loss, exact("epsilon", promise.epsilon)
     if loss is not None and loss <= epsilon:
         return Proof(mechanism, f"the largest loss is {float(loss):g}, so delta is 0", "exact")
+    if mechanism.profile is None:
+        raise MechanismError("not proved: no delta(epsilon) is known of this mechanism, only rho")
     found = mechanism.delta(promise.epsilon)
     return _at_most(
         mechanism, f"delta at epsilon = {promise.epsilon:g}", found, "delta", promise.delta
@@ -195,8 +197,14 @@ def pure_renyi(epsilon: float, order: float) -> float:
     >>> round(pure_renyi(1.0, 2.0), 6)
     0.735326
     """
-    top = np.logaddexp(order * epsilon, (1 - order) * epsilon) - np.logaddexp(0.0, epsilon)
-    return float(min(epsilon, max(0.0, top) / (order - 1) * (1 + 1e-12)))
+    # The quotient is cosh((α − ½)ε)/cosh(ε/2), one plus a product: nothing cancels at small ε.
+    if order * epsilon < 1:
+        grown = 2 * math.sinh(order * epsilon / 2) * math.sinh((order - 1) * epsilon / 2)
+        log_moment = math.log1p(grown / math.cosh(epsilon / 2))
+    else:
+        top = np.logaddexp(order * epsilon, (1 - order) * epsilon)
+        log_moment = float(top - np.logaddexp(0.0, epsilon))
+    return min(epsilon, log_moment / (order - 1) * (1 + 1e-12))
 
 
 def _gaussian(mechanism: Mechanism, promise: GaussianDP) -> Proof:

@@ -9,9 +9,10 @@ from fractions import Fraction
 from deniable_protocol import Channel, odds_at_most
 from deniable_protocol.errors import MechanismError
 
+from .arguments import at_least_zero
 from .definitions import Definition, PureDP
 from .events import Neighbours, RandomizedResponseEvent
-from .profiles import ResponseProfile, check_above
+from .profiles import ResponseProfile
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class RandomizedResponse:
 
     def delta(self, epsilon: float) -> float:
         """Return δ(ε), exactly."""
-        return float(self.profile.delta(check_above("epsilon", epsilon, zero=True)))
+        return float(self.profile.delta(float(at_least_zero("epsilon", epsilon))))
 
     @property
     def largest_loss(self) -> Fraction:

@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 from deniable_protocol.errors import MechanismError
 
 from . import cells
-from .arguments import Number, above_zero, exact, float_up
+from .arguments import Number, above_zero, at_least_zero, exact, float_up
 from .definitions import Definition, PureDP
 from .events import PureEvent
-from .profiles import ApproximateProfile, check_above
+from .profiles import ApproximateProfile
 from .sampling import Source, bernoulli_exp, system_below
 from .sensitivity import Sensitivity
 
@@ -103,7 +103,7 @@ class Selection(ABC):
 
     def delta(self, epsilon: float) -> float:
         """Return δ(ε), an upper bound."""
-        return float(self.profile.delta(check_above("epsilon", epsilon, zero=True)))
+        return float(self.profile.delta(float(at_least_zero("epsilon", epsilon))))
 
     @property
     def rho(self) -> None:
