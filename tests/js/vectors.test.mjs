@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { applyNoise, below, drawNoise, prepare, readSurvey } from "../../client/deniable_client/browser/deniable.js";
-import { Device } from "../../client/deniable_client/browser/device.js";
+import { applyNoise, below, Device, drawNoise, prepare, readSurvey } from "../../client/deniable_client/browser/deniable.js";
 import { bytes, vectors } from "./support.mjs";
 
 const encoder = new TextEncoder();

@@ -1,47 +1,26 @@
 /**
- * deniable in the browser: checks a published survey, randomizes answers and sends the report.
- * No dependency, no build step, no page: `device.js` remembers, `form.js` shows it to a person.
- *
- * Everything here agrees byte for byte with the Python client (`protocol/vectors`).
+ * Checks a survey, randomizes answers, keeps and sends the report: byte for byte as the Python
+ * client does (`protocol/vectors`). `form.js` shows it to a person.
  */
 
-/** @typedef {(size: number) => Uint8Array} Read Give this many fresh random bytes. */
-/** @typedef {(bound: number) => number} Draw Give a uniform integer below the bound. */
-/** @typedef {{k: number, d: number, a: number, b: number}} Channel */
-/** @typedef {Record<string, string>} Text One text by language. */
-/**
- * @typedef {{name: string, kind: string, text: Text, options: Text[], optional: boolean,
- *   channel: Channel, scores?: string[]}} Question
- */
-/** @typedef {{a: bigint, b: bigint}} Odds e^ε as an exact fraction a/b in lowest terms. */
-/**
- * @typedef {{digest: string, name: string, title: Text, intro?: Text, language: string,
- *   questions: Question[], odds: Odds}} Survey
- */
-/**
- * @typedef {"insecure" | "entropy" | "digest" | "survey" | "limit" | "network" | "busy" | "closed"
- *   | "conflict" | "refused"} Reason
- */
+/** @import {Channel, Draw, Memory, Odds, Question, Read, Reason, Receipt, SendOptions, Survey} from "./types.js" */
 
-export const MAX_EPSILON = 4;
-const WAITS = [1, 2, 4, 8];
-const TIMEOUT = 10_000;
+const MAX_EPSILON = 4;
 const WORDS = 2 ** 32;
-const MAX_REPORT_BYTES = 64 * 1024;
-const SURVEY_NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const QUESTION_NAME = /^(?!id$)[a-z][a-z0-9_]{0,39}$/;
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
-const KINDS = ["yes-no", "choice", "scale"];
+const KIND = /^(yes-no|choice|scale)$/;
 
 /** Says why something was not done. Never holds a true answer. */
 export class DeniableError extends Error {
+  name = "DeniableError";
+
   /**
    * @param {Reason} reason
-   * @param {string} [detail] for people who look closer: a status, or an ε
+   * @param {string} [detail]
    */
   constructor(reason, detail = "") {
-    super(detail ? `${reason}: ${detail}` : reason);
-    this.name = "DeniableError";
+    super(`${reason} ${detail}`);
     this.reason = reason;
     this.detail = detail;
   }
@@ -49,10 +28,7 @@ export class DeniableError extends Error {
 
 // The randomizer of DESIGN §3.
 
-/**
- * Read random bytes from the system.
- * @type {Read}
- */
+/** @type {Read} the system's randomness, and the only one outside tests */
 export function system(size) {
   try {
     return crypto.getRandomValues(new Uint8Array(size));
@@ -62,9 +38,8 @@ export function system(size) {
 }
 
 /**
- * Draw a uniform integer below `bound` (1 to 2^32) from four-byte big-endian words. Words at or
- * above the largest multiple of `bound` are thrown away: kept, they would make small results more
- * likely (modulo bias).
+ * Draw a uniform integer below `bound` (1 to 2^32). Words at or above its largest multiple are
+ * thrown away: kept, they would make small results more likely (modulo bias).
  * @param {number} bound
  * @param {Read} read
  */
@@ -77,11 +52,10 @@ export function below(bound, read) {
 }
 
 /**
- * Draw a subset of the options as if the true answer were option 0: all the randomness of one
- * answer, in `1 + d` draws whatever comes out, so that time tells nothing about the answer.
+ * Draw a report as if the true answer were option 0: all the randomness of one answer, always in
+ * `1 + d` draws, so that time tells nothing.
  * @param {Channel} channel
  * @param {Draw} draw
- * @returns {number[]} d distinct indices, in no order
  */
 export function drawNoise({ k, d, a, b }, draw) {
   const keepsTruth = draw(a * d + b * (k - d)) < a * d;
@@ -94,10 +68,10 @@ export function drawNoise({ k, d, a, b }, draw) {
 }
 
 /**
- * Turn noise into the report of one answer, by rotation. Sorting hides where the truth would stand.
+ * Rotate noise onto an answer. Sorting hides where the truth would stand.
  * @param {Channel} channel
  * @param {number[]} noise
- * @param {number} answer index of the true option
+ * @param {number} answer
  */
 export function applyNoise({ k }, noise, answer) {
   return noise.map((place) => (answer + place) % k).sort((left, right) => left - right);
@@ -105,12 +79,10 @@ export function applyNoise({ k }, noise, answer) {
 
 /**
  * Draw everything that is random about one report, before any answer is looked at.
- *
- * Bytes are taken in this order: eight for the id, then the draws of each question in turn.
  * @param {Survey} survey
- * @param {Read} [read] the system's randomness; only vectors pass one of their own
- * @returns {(answers: Record<string, number>) => string} turns true option indices, by question,
- *   into the report: the exact text that may be sent
+ * @param {Read} [read]
+ * @returns {(answers: Record<string, number>) => string} from true option indices, by question, to
+ *   the report: the exact text that may be sent
  */
 export function prepare(survey, read = system) {
   const id = exactly(8, read);
@@ -118,29 +90,25 @@ export function prepare(survey, read = system) {
   const hex = Array.from(id, (byte) => byte.toString(16).padStart(2, "0")).join("");
   const noises = survey.questions.map((q) => drawNoise(q.channel, (bound) => below(bound, read)));
   return (answers) => {
-    const drawn = survey.questions.map((question, place) => {
-      const { name, channel } = question;
-      const answer = Object.hasOwn(answers, name) ? answers[name] : -1;
-      const known = Number.isInteger(answer) && answer >= 0 && answer < channel.k;
-      if (!known) throw new RangeError(`question '${name}' expects an index from 0 to ${channel.k - 1}`);
+    const drawn = survey.questions.map(({ name, channel }, place) => {
+      const answer = answers[name];
+      if (!Number.isInteger(answer) || answer < 0 || answer >= channel.k) {
+        throw new RangeError(`question '${name}' expects an index from 0 to ${channel.k - 1}`);
+      }
       return [name, applyNoise(channel, noises[place], answer)];
     });
     return canonical({ survey: survey.digest, id: hex, answers: Object.fromEntries(drawn) });
   };
 }
 
-/**
- * @param {number} size
- * @param {Read} read
- */
-function exactly(size, read) {
+function exactly(/** @type {number} */ size, /** @type {Read} */ read) {
   const bytes = read(size);
   if (bytes.length !== size) throw new DeniableError("entropy");
   return bytes;
 }
 
 /**
- * Write a value as canonical JSON: sorted keys, no spaces. Keys are ASCII in this protocol.
+ * Write canonical JSON: sorted keys, no spaces.
  * @param {unknown} value
  * @returns {string}
  */
@@ -155,8 +123,8 @@ export function canonical(value) {
 
 /**
  * Check the bytes of a published survey.
- * @param {Uint8Array<ArrayBuffer>} data as fetched
- * @param {string} digest the one this page was made for
+ * @param {BufferSource} data
+ * @param {string} digest of the survey that this page was made for
  * @returns {Promise<Survey>}
  */
 export async function readSurvey(data, digest) {
@@ -166,7 +134,7 @@ export async function readSurvey(data, digest) {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
     const found = JSON.parse(text);
-    must(canonical(found) === text); // also refuses repeated keys and floats
+    must(canonical(found) === text); // so there are no floats, and no key twice
     return { ...checked(found), digest };
   } catch {
     throw new DeniableError("survey");
@@ -178,82 +146,52 @@ export async function readSurvey(data, digest) {
  * @returns {Omit<Survey, "digest">}
  */
 function checked(found) {
-  keys(found, ["format", "language", "name", "odds", "questions", "title"], ["intro"]);
-  must(found.format === "deniable-survey/1" && SURVEY_NAME.test(found.name));
-  must(LANGUAGE.test(found.language));
-  for (const text of [found.title, ...("intro" in found ? [found.intro] : [])]) {
-    checkText(text, found.language);
-  }
+  const { format, intro, title, language } = found;
+  keys(found, `format,${intro ? "intro," : ""}language,name,odds,questions,title`);
+  must(format === "deniable-survey/1");
+  checkText(title, language);
+  if (intro) checkText(intro, language);
   const questions = /** @type {Question[]} */ (found.questions);
   must(Array.isArray(questions) && questions.length > 0);
-  questions.forEach((question) => checkQuestion(question, found.language));
+  questions.forEach((question) => checkQuestion(question, language));
   must(new Set(questions.map((question) => question.name)).size === questions.length);
-  must(longestReport(questions) <= MAX_REPORT_BYTES);
   const odds = product(questions.map((q) => ({ a: BigInt(q.channel.a), b: BigInt(q.channel.b) })));
   must(canonical(found.odds) === canonical([String(odds.a), String(odds.b)]));
   return { ...found, odds };
 }
 
-/**
- * @param {any} found
- * @param {string} language
- */
-function checkQuestion(found, language) {
-  const scale = found.kind === "scale";
-  keys(found, ["channel", "kind", "name", "optional", "options", "text", ...(scale ? ["scores"] : [])]);
-  must(QUESTION_NAME.test(found.name) && KINDS.includes(found.kind));
-  must(typeof found.optional === "boolean");
-  for (const text of [found.text, ...found.options]) checkText(text, language);
-  if (scale) must(found.scores.length === found.options.length);
-  const { k, d, a, b } = found.channel;
-  keys(found.channel, ["a", "b", "d", "k"]);
+function checkQuestion(/** @type {any} */ found, /** @type {string} */ language) {
+  const { channel, kind, name, optional, options, scores, text } = found;
+  const { k, d, a, b } = channel;
+  keys(found, `channel,kind,name,optional,options,${kind === "scale" ? "scores," : ""}text`);
+  keys(channel, "a,b,d,k");
+  must(QUESTION_NAME.test(name) && KIND.test(kind) && typeof optional === "boolean");
+  must(kind !== "scale" || scores.length === options.length);
+  for (const spoken of [text, ...options]) checkText(spoken, language);
   must([k, d, a, b].every(Number.isSafeInteger));
   must(k >= 2 && k <= 1000 && d >= 1 && d < k && b >= 1 && a > b);
   must(a * d + b * (k - d) <= WORDS && gcd(BigInt(a), BigInt(b)) === 1n);
-  must(k === found.options.length + Number(found.optional));
+  must(k === options.length + Number(optional));
 }
 
-/**
- * @param {any} text
- * @param {string} language
- */
-function checkText(text, language) {
+function checkText(/** @type {any} */ text, /** @type {string} */ language) {
   must(Object.hasOwn(text, language));
   for (const [tag, spoken] of Object.entries(text)) {
     must(LANGUAGE.test(tag) && typeof spoken === "string");
   }
 }
 
-/** @param {Question[]} questions */
-function longestReport(questions) {
-  const widest = questions.map(({ name, channel: { k, d } }) => [
-    name,
-    Array.from({ length: d }, () => k - 1),
-  ]);
-  const digest = `sha256-${"=".repeat(44)}`;
-  return canonical({ survey: digest, id: "0".repeat(16), answers: Object.fromEntries(widest) }).length;
+/** Keys come sorted, since the text is canonical. */
+function keys(/** @type {object} */ found, /** @type {string} */ expected) {
+  must(Object.keys(found).join() === expected);
 }
 
-/**
- * @param {object} found
- * @param {string[]} needed
- * @param {string[]} [allowed]
- */
-function keys(found, needed, allowed = []) {
-  const given = Object.keys(found);
-  must(needed.every((key) => given.includes(key)));
-  must(given.every((key) => needed.includes(key) || allowed.includes(key)));
-}
-
-/** @param {boolean} holds */
-function must(holds) {
+function must(/** @type {boolean} */ holds) {
   if (!holds) throw new DeniableError("survey");
 }
 
-// Odds multiply exactly; logarithms are only for comparing with a limit and for showing.
-
 /**
- * Multiply odds. Reports of different questions use independent noise, so their odds multiply.
+ * Multiply odds, exactly: noises are independent, so what reports reveal multiplies.
  * @param {Odds[]} all
  * @returns {Odds}
  */
@@ -265,31 +203,122 @@ export function product(all) {
 }
 
 /**
- * ln(odds) in nats, rounded up: a stated ε is never below the true one.
+ * ln(odds), rounded up: a stated ε is never below the true one.
  * @param {Odds} odds
  */
-export function epsilonOf({ a, b }) {
+function epsilonOf({ a, b }) {
   const [high, low] = [logarithm(a), logarithm(b)];
   return high - low + 4 * Number.EPSILON * (high + low);
 }
 
-/** @param {bigint} whole */
-function logarithm(whole) {
+function logarithm(/** @type {bigint} */ whole) {
   const digits = whole.toString(16); // a product of many odds is beyond what a float holds
   const head = digits.slice(0, 13);
   return Math.log(parseInt(head, 16)) + (digits.length - head.length) * Math.log(16);
 }
 
-/**
- * @param {bigint} left
- * @param {bigint} right
- * @returns {bigint}
- */
-function gcd(left, right) {
-  return right === 0n ? left : gcd(right, left % right);
+function gcd(/** @type {bigint} */ left, /** @type {bigint} */ right) {
+  while (right) [left, right] = [right, left % right];
+  return left;
 }
 
-// Sending: the same bytes until the server acknowledges them, and nothing but them.
+/**
+ * Remembers the report until it is acknowledged and then only what it cost, so that no survey gets a
+ * second one, whose fresh noise could be averaged with the first. Holds odds "a:b", then the report.
+ */
+export class Device {
+  /** @type {Map<string, string>} what this page remembers in any case */
+  #page = new Map();
+  #storage;
+
+  /** @param {Storage | null} storage null where the browser keeps nothing */
+  constructor(storage) {
+    this.#storage = storage;
+    /** Whether it is still remembered after the page is closed. */
+    this.lasting = storage !== null;
+  }
+
+  static open() {
+    try {
+      localStorage.setItem("deniable", "");
+      localStorage.removeItem("deniable");
+      return new Device(localStorage);
+    } catch {
+      return new Device(null);
+    }
+  }
+
+  /** @param {Survey} survey */
+  find({ digest }) {
+    return this.#read(nameOf(digest));
+  }
+
+  /**
+   * Keep a report before it is sent. The first one stays.
+   * @param {Survey} survey
+   * @param {string} report
+   */
+  keep(survey, report) {
+    if (!this.find(survey)) this.#write(survey, ` ${report}`);
+  }
+
+  /**
+   * Forget an acknowledged report, and keep what it cost.
+   * @param {Survey} survey
+   */
+  settle(survey) {
+    this.#write(survey, "");
+  }
+
+  /**
+   * The odds by which everything drawn here so far can shift a belief; 1:1 is nothing.
+   * @returns {Odds}
+   */
+  spent() {
+    const names = new Set([...Object.keys(this.#storage ?? {}), ...this.#page.keys()]);
+    const ours = [...names].filter((name) => name.startsWith("deniable/sha256-"));
+    return product(ours.map((name) => this.#read(name)?.odds ?? { a: 1n, b: 1n }));
+  }
+
+  /**
+   * Refuse a survey with which this device would reveal more than its limit.
+   * @param {Survey} survey
+   * @param {number} [maxEpsilon]
+   */
+  check(survey, maxEpsilon = MAX_EPSILON) {
+    const total = epsilonOf(product([this.spent(), survey.odds]));
+    if (!(total <= maxEpsilon)) throw new DeniableError("limit", `ε ${total.toFixed(3)} > ${maxEpsilon}`);
+  }
+
+  /**
+   * @param {string} name
+   * @returns {Memory | undefined}
+   */
+  #read(name) {
+    const text = this.#page.get(name) ?? this.#storage?.getItem(name);
+    if (text == null) return undefined;
+    // Unreadable is not nothing: something was drawn, so it must not be drawn again.
+    const [, a, b, report] = /^(\d+):([1-9]\d*)(?: (.+))?$/.exec(text) ?? ["", "1", "1"];
+    return { odds: { a: BigInt(a), b: BigInt(b) }, report };
+  }
+
+  /**
+   * @param {Survey} survey
+   * @param {string} rest
+   */
+  #write({ digest, odds }, rest) {
+    const text = `${odds.a}:${odds.b}${rest}`;
+    this.#page.set(nameOf(digest), text);
+    try {
+      this.#storage?.setItem(nameOf(digest), text);
+    } catch {
+      this.lasting = false;
+    }
+  }
+}
+
+/** @param {string} digest */
+const nameOf = (digest) => `deniable/${digest}`;
 
 /**
  * Fetch a published survey and check it.
@@ -297,45 +326,32 @@ function gcd(left, right) {
  * @param {string} digest
  */
 export async function fetchSurvey(url, digest) {
-  const { status, data } = await exchange(url);
-  if (status !== 200) throw new DeniableError(reasonOf(status), `${status}`);
+  const reply = await exchange(url);
+  const data = await reply.arrayBuffer().catch(unreachable);
   return readSurvey(data, digest);
 }
 
 /**
- * Send a report until it is acknowledged. The server tells reports by their id, so one whose
- * acknowledgement was lost is stored once, and no fresh noise is drawn that could be averaged away.
+ * Send the same bytes until they are acknowledged. The server stores an id once; fresh noise
+ * instead could be averaged away.
  * @param {string} report
  * @param {string} url the survey's address
- * @param {{waits?: number[], sleep?: (seconds: number) => Promise<void>,
- *   onRetry?: (attempt: number, attempts: number) => void}} [options]
- * @returns {Promise<{new: boolean, attempts: number}>} new is false if the server already had it
+ * @param {SendOptions} [options]
+ * @returns {Promise<Receipt>}
  */
-export async function send(report, url, { waits = WAITS, sleep = pause, onRetry } = {}) {
+export async function send(report, url, { waits = [1, 2, 4, 8], sleep = pause, onRetry } = {}) {
   for (let attempt = 1; ; attempt++) {
-    const outcome = await post(report, `${url}/reports`);
-    if (!(outcome instanceof DeniableError)) return { new: outcome === 201, attempts: attempt };
-    const again = outcome.reason === "network" || outcome.reason === "busy";
-    if (!again || attempt > waits.length) throw outcome;
+    try {
+      // A text body is text/plain, which needs no preflight.
+      const { status } = await exchange(`${url}/reports`, { method: "POST", body: report });
+      return { new: status === 201, attempts: attempt };
+    } catch (error) {
+      const again = error instanceof DeniableError && ["network", "busy"].includes(error.reason);
+      if (!again || attempt > waits.length) throw error;
+    }
     onRetry?.(attempt + 1, waits.length + 1);
-    // Up to half as much again, at random, so that many devices do not come back at once.
+    // up to half as much again, so that many devices do not come back at once
     await sleep(waits[attempt - 1] * (1 + below(501, system) / 1000));
-  }
-}
-
-/**
- * @param {string} report
- * @param {string} url
- * @returns {Promise<number | DeniableError>}
- */
-async function post(report, url) {
-  try {
-    // A text body is text/plain, which needs no preflight.
-    const { status } = await exchange(url, { method: "POST", body: report });
-    return status === 200 || status === 201 ? status : new DeniableError(reasonOf(status), `${status}`);
-  } catch (error) {
-    if (error instanceof DeniableError) return error;
-    throw error;
   }
 }
 
@@ -345,19 +361,21 @@ async function post(report, url) {
  * @param {RequestInit} [options]
  */
 async function exchange(url, options) {
-  try {
-    const reply = await fetch(url, {
-      ...options,
-      credentials: "omit",
-      referrerPolicy: "no-referrer",
-      cache: "no-store",
-      redirect: "error",
-      signal: AbortSignal.timeout(TIMEOUT),
-    });
-    return { status: reply.status, data: new Uint8Array(await reply.arrayBuffer()) };
-  } catch {
-    throw new DeniableError("network");
-  }
+  const reply = await fetch(url, {
+    ...options,
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+    cache: "no-store",
+    redirect: "error",
+    signal: AbortSignal.timeout(10_000),
+  }).catch(unreachable);
+  if (reply.status === 200 || reply.status === 201) return reply;
+  throw new DeniableError(reasonOf(reply.status), `${reply.status}`);
+}
+
+/** @returns {never} */
+function unreachable() {
+  throw new DeniableError("network");
 }
 
 /**
@@ -371,6 +389,4 @@ function reasonOf(status) {
 }
 
 /** @param {number} seconds */
-function pause(seconds) {
-  return /** @type {Promise<void>} */ (new Promise((done) => setTimeout(done, seconds * 1000)));
-}
+const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
