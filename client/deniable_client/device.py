@@ -9,23 +9,28 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from deniable_protocol import BudgetError, Report, StoreError, Survey
 from deniable_protocol.channel import epsilon_of
 
-from .answers import Answer
+from . import panel
+from .answers import Answer, encode
 from .entropy import system
-from .respond import DEFAULT_MAX_EPSILON, check_limit, respond_with
+from .randomizer import draw_report_noise
+from .respond import DEFAULT_MAX_EPSILON, check_arm, check_limit, respond_with
 from .submit import Receipt, submit
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS surveys (
-    digest TEXT PRIMARY KEY,
+    digest TEXT NOT NULL,
+    wave   TEXT NOT NULL,  -- the arm of a survey that is answered in waves, else empty
     name   TEXT NOT NULL,
-    a      TEXT NOT NULL,  -- exact odds a:b that the report may have shifted
-    b      TEXT NOT NULL,
-    report BLOB            -- the noisy report until it is acknowledged; never an answer
+    a      TEXT NOT NULL,  -- exact odds a:b that the report may have shifted; 1:1 in a panel,
+    b      TEXT NOT NULL,  -- whose odds are kept by item
+    report BLOB,           -- the noisy report until it is acknowledged; never an answer
+    PRIMARY KEY (digest, wave)
 ) STRICT
 """
 
@@ -34,10 +39,12 @@ class Device:
     """Answer surveys as one device that keeps its promises over time.
 
     The same survey never gets a second report with fresh noise, which could be averaged with the
-    first. What all reports together reveal is kept as exact odds and held under one limit.
+    first; a survey with ``waves = "memoize"`` is answered once in each arm, with permanent noise.
+    What all reports together reveal is kept as exact odds and held under one limit.
 
     Privacy:
-        ``spent`` bounds what everything sent so far can reveal (basic composition).
+        ``spent`` bounds what everything sent so far can reveal (basic composition); for panels
+        see ``deniable_client.panel``.
 
     Args:
         store_path: A file of this device, made if missing. It never holds a true answer.
@@ -54,6 +61,7 @@ class Device:
         self.max_epsilon = max_epsilon
         with self._transaction() as db:
             db.execute(_SCHEMA)
+            db.execute(panel.SCHEMA)
 
     @property
     def spent(self) -> Fraction:
@@ -64,73 +72,111 @@ class Device:
     @property
     def epsilon(self) -> float:
         """Ln of ``spent``, in nats, rounded up; 0.0 for a device that has drawn nothing."""
-        spent = self.spent
-        return epsilon_of(spent) if spent > 1 else 0.0
+        return _epsilon(self.spent)
 
-    def pending(self, survey: Survey) -> Report | None:
+    def pending(self, survey: Survey, *, arm: str | None = None) -> Report | None:
         """Give the report that was drawn for a survey and is not yet acknowledged."""
         with self._transaction() as db:
-            row = _row(db, survey)
+            row = _row(db, survey, arm)
         return None if row is None or row[0] is None else Report.parse(row[0], survey)
 
-    def answered(self, survey: Survey) -> bool:
+    def answered(self, survey: Survey, *, arm: str | None = None) -> bool:
         """Tell whether a report for this survey was acknowledged."""
         with self._transaction() as db:
-            return _row(db, survey) == (None,)
+            return _row(db, survey, arm) == (None,)
 
-    def check(self, survey: Survey) -> None:
-        """Raise BudgetError if this device may not draw a report for the survey."""
+    def check(self, survey: Survey, *, arm: str | None = None) -> None:
+        """Raise BudgetError if this device may not draw a report for the survey.
+
+        A wave of a panel may cost nothing, so only drawing it can tell whether it would.
+        """
         with self._transaction() as db:
-            self._check(db, survey)
+            self._check(db, survey, arm)
 
     def respond(
-        self, survey: Survey, answers: Mapping[str, Answer], *, language: str | None = None
+        self,
+        survey: Survey,
+        answers: Mapping[str, Answer],
+        *,
+        language: str | None = None,
+        arm: str | None = None,
     ) -> Report:
         """Draw the one report of this device for a survey, or give the one already drawn.
 
         The report is on disk before it is returned.
 
         Raises:
-            BudgetError: If the limit would be passed, or the survey is answered. Nothing was drawn.
+            BudgetError: If the limit would be passed, or the survey is answered. Nothing was sent,
+                and nothing is kept.
             AnswerError: If an answer is not allowed.
         """
         with self._transaction() as db:
-            row = _row(db, survey)
+            row = _row(db, survey, arm)
             if row is not None and row[0] is not None:
                 return Report.parse(row[0], survey)
-            self._check(db, survey)
-            report = respond_with(system, survey, answers, language=language)
-            db.execute(
-                "INSERT INTO surveys VALUES (?, ?, ?, ?, ?)",
-                (survey.digest, survey.name, *map(str, survey.odds.as_integer_ratio()),
-                 report.to_json()),
-            )  # fmt: skip
+            self._check(db, survey, arm)
+            if survey.memoize:
+                report, cost = self._respond_permanently(db, survey, answers, language, arm)
+            else:
+                report = respond_with(system, survey, answers, language=language, arm=arm)
+                cost = survey.odds
+            values = (*_key(survey, arm), survey.name, str(cost.numerator), str(cost.denominator))
+            db.execute("INSERT INTO surveys VALUES (?, ?, ?, ?, ?, ?)", (*values, report.to_json()))
             return report
 
-    def submit(self, survey: Survey, url: str, **options: Any) -> Receipt:
+    def submit(
+        self, survey: Survey, url: str, *, arm: str | None = None, **options: Any
+    ) -> Receipt:
         """Send the pending report of a survey; once acknowledged, forget it and keep what it cost.
 
         Args:
             survey: A survey that ``respond`` was called for.
             url: The survey's address.
+            arm: The arm that was answered in.
             options: As for ``deniable_client.submit``.
 
         Raises:
             SubmitError: If it was not acknowledged. The report is kept, so try again later.
             StoreError: If nothing is pending.
         """
-        report = self.pending(survey)
+        report = self.pending(survey, arm=arm)
         if report is None:
             raise StoreError(f"this device has no report waiting for survey '{survey.name}'")
         receipt = submit(report, url, **options)
         with self._transaction() as db:
-            db.execute("UPDATE surveys SET report = NULL WHERE digest = ?", (survey.digest,))
+            db.execute(
+                "UPDATE surveys SET report = NULL WHERE digest = ? AND wave = ?",
+                _key(survey, arm),
+            )
         return receipt
 
-    def _check(self, db: sqlite3.Connection, survey: Survey) -> None:
-        if _row(db, survey) is not None:
+    def _respond_permanently(
+        self,
+        db: sqlite3.Connection,
+        survey: Survey,
+        answers: Mapping[str, Answer],
+        language: str | None,
+        arm: str | None,
+    ) -> tuple[Report, Fraction]:
+        """Look the report up in the permanent tables, and charge what it newly reveals."""
+        check_arm(survey, arm)
+        noise = draw_report_noise(survey, system)
+        tables = panel.tables(db, survey, noise, system)
+        rounding = {name: tables[name].rounding for name in noise.rounding}
+        indices = encode(survey, answers, rounding, language)
+        drawn = {name: tables[name].reports[indices[name]] for name in sorted(noise.sent)}
+        before = _spent(db)
+        panel.store(db, tables | {name: tables[name].send(sent) for name, sent in drawn.items()})
+        if _spent(db) > before:  # saying again what was said costs nothing, whatever the limit
+            check_limit(survey.name, _epsilon(_spent(db)), self.max_epsilon)
+        identifier = f"{noise.identifier:016x}"
+        return Report(survey.digest, identifier, MappingProxyType(drawn), arm), Fraction(1)
+
+    def _check(self, db: sqlite3.Connection, survey: Survey, arm: str | None) -> None:
+        if _row(db, survey, arm) is not None:
             raise BudgetError(f"survey '{survey.name}' was already answered by this device")
-        check_limit(survey.name, epsilon_of(_spent(db) * survey.odds), self.max_epsilon)
+        if not survey.memoize:
+            check_limit(survey.name, _epsilon(_spent(db) * survey.odds), self.max_epsilon)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -149,13 +195,22 @@ class Device:
             db.close()  # rolls back what was not committed
 
 
-def _row(db: sqlite3.Connection, survey: Survey) -> tuple[bytes | None] | None:
+def _key(survey: Survey, arm: str | None) -> tuple[str, str]:
+    return survey.digest, (arm or "") if survey.memoize else ""
+
+
+def _row(db: sqlite3.Connection, survey: Survey, arm: str | None) -> tuple[bytes | None] | None:
     found: tuple[bytes | None] | None = db.execute(
-        "SELECT report FROM surveys WHERE digest = ?", (survey.digest,)
+        "SELECT report FROM surveys WHERE digest = ? AND wave = ?", _key(survey, arm)
     ).fetchone()
     return found
 
 
 def _spent(db: sqlite3.Connection) -> Fraction:
     rows = db.execute("SELECT a, b FROM surveys")
-    return math.prod((Fraction(int(a), int(b)) for a, b in rows), start=Fraction(1))
+    own = math.prod((Fraction(int(a), int(b)) for a, b in rows), start=Fraction(1))
+    return own * panel.spent(db)
+
+
+def _epsilon(odds: Fraction) -> float:
+    return epsilon_of(odds) if odds > 1 else 0.0

@@ -78,7 +78,7 @@ def test_no_answer_on_disk(tmp_path: Path) -> None:
     report = device.respond(survey("a"), {"used": True})
     with sqlite3.connect(tmp_path / "device.db") as db:
         assert db.execute("SELECT * FROM surveys").fetchall() == [
-            (survey("a").digest, "a", "3", "1", report.to_json())
+            (survey("a").digest, "", "a", "3", "1", report.to_json())
         ]
     db.close()
     assert os.listdir(tmp_path) == ["device.db"]

@@ -1,0 +1,139 @@
+"""Permanent randomization for panels: the same answer sends the same report in every wave.
+
+With fresh noise in each wave, someone who sees all reports could average it away. So a device
+draws, once for each item, one report for *every* option it could ever be asked to report, and keeps
+that table. It never stores which entry is the true one, and a wave costs nothing that an earlier
+wave has not already revealed.
+
+Privacy:
+    While an answer stays the same, all waves together reveal what one report does: the item's odds.
+    An answer that changes is drawn from another, independent entry of the table, which costs the
+    odds once more, and the change itself may be seen from the reports (as in every memoizing
+    scheme [EPK14, Section 3.2]). ``spent`` counts one factor for each different report sent.
+
+References:
+    [EPK14] U. Erlingsson, V. Pihur and A. Korolova, RAPPOR, ACM CCS 2014.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from deniable_protocol import Item, Survey
+from deniable_protocol.canonical import canonical, digest
+
+from .entropy import Read
+from .randomizer import Noise, apply_noise, draw_noise
+
+Subset = tuple[int, ...]
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS permanent (
+    item     TEXT PRIMARY KEY,  -- survey name, item name, and what its options and noise are
+    a        TEXT NOT NULL,     -- exact odds a:b of one report
+    b        TEXT NOT NULL,
+    rounding INTEGER NOT NULL,  -- the draw that rounds a number; 0 for other kinds
+    reports  TEXT NOT NULL,     -- one report for each option; which one is true is not stored
+    sent     TEXT NOT NULL      -- the different reports sent so far
+) STRICT
+"""
+
+
+@dataclass(frozen=True)
+class Permanent:
+    """The permanent table of one item.
+
+    Attributes:
+        key: The item, named so that a changed question is another item.
+        odds: Exact odds of one report.
+        rounding: The permanent draw that rounds a ``number``.
+        reports: One report for each option.
+        sent: The different reports sent so far.
+    """
+
+    key: str
+    odds: Fraction
+    rounding: int
+    reports: tuple[Subset, ...]
+    sent: frozenset[Subset]
+
+    @property
+    def spent(self) -> Fraction:
+        """What the reports sent so far reveal."""
+        return self.odds ** len(self.sent)
+
+    def send(self, report: Subset) -> Permanent:
+        """Count a report as sent."""
+        return replace(self, sent=self.sent | {report})
+
+
+def tables(
+    db: sqlite3.Connection, survey: Survey, noise: Noise, read: Read
+) -> dict[str, Permanent]:
+    """Find the permanent table of every item, drawing those that are not there yet."""
+    return {
+        item.name: _find(db, _key(survey, item))
+        or _draw(survey, item, _rounding(noise, item), read)
+        for item in survey.items
+    }
+
+
+def store(db: sqlite3.Connection, found: Mapping[str, Permanent]) -> None:
+    """Keep the tables for later waves."""
+    db.executemany(
+        "INSERT OR REPLACE INTO permanent VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (t.key, str(t.odds.numerator), str(t.odds.denominator), t.rounding,
+             json.dumps(t.reports), json.dumps(sorted(t.sent)))
+            for t in found.values()
+        ],
+    )  # fmt: skip
+
+
+def spent(db: sqlite3.Connection) -> Fraction:
+    """Multiply what every permanent table has revealed."""
+    rows = db.execute("SELECT a, b, sent FROM permanent")
+    return math.prod(
+        (Fraction(int(a), int(b)) ** len(json.loads(sent)) for a, b, sent in rows),
+        start=Fraction(1),
+    )
+
+
+def _key(survey: Survey, item: Item) -> str:
+    """Name an item so that another wording of its options, or other noise, is another item."""
+    channel = item.channel
+    what = [list(item.labels), channel.options, channel.subset, channel.a, channel.b]
+    return f"{survey.name}/{item.name}/{digest(canonical(what))}"
+
+
+def _rounding(noise: Noise, item: Item) -> int:
+    return noise.rounding.get(item.name, 0)
+
+
+def _draw(survey: Survey, item: Item, rounding: int, read: Read) -> Permanent:
+    channel = item.channel
+    reports = tuple(
+        apply_noise(channel, draw_noise(channel, read), option) for option in range(channel.options)
+    )
+    return Permanent(_key(survey, item), channel.odds, rounding, reports, frozenset())
+
+
+def _find(db: sqlite3.Connection, key: str) -> Permanent | None:
+    row = db.execute(
+        "SELECT a, b, rounding, reports, sent FROM permanent WHERE item = ?", (key,)
+    ).fetchone()
+    if row is None:
+        return None
+    a, b, rounding, reports, sent = row
+    return Permanent(
+        key,
+        Fraction(int(a), int(b)),
+        rounding,
+        tuple(tuple(report) for report in json.loads(reports)),
+        frozenset(tuple(report) for report in json.loads(sent)),
+    )

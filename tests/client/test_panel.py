@@ -1,0 +1,113 @@
+"""Panels: permanent noise, what it costs, and what averaging can no longer do."""
+
+from __future__ import annotations
+
+import sqlite3
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deniable_client import Device
+from deniable_protocol import BudgetError, Survey, SurveyError
+
+USED = {"name": "used", "kind": "yes-no", "text": "Used?", "odds": "3:1"}
+
+
+def panel(*questions: dict[str, Any], arms: int = 12, **change: Any) -> Survey:
+    return Survey.load(
+        {
+            "name": "panel",
+            "title": "Panel",
+            "arms": [f"wave-{wave}" for wave in range(arms)],
+            "privacy": {"waves": "memoize"},
+            "questions": list(questions) or [USED],
+        }
+        | change
+    )
+
+
+def test_same_answer_same_report(tmp_path: Path) -> None:
+    """Twelve waves with one answer send one subset, under twelve ids, at the odds of one."""
+    device = Device(tmp_path / "d.db", max_epsilon=1.2)
+    reports = [device.respond(panel(), {"used": True}, arm=arm) for arm in panel().arms]
+    assert len({report.answers["used"] for report in reports}) == 1
+    assert len({report.id for report in reports}) == 12
+    assert {report.arm for report in reports} == set(panel().arms)
+    assert device.spent == 3
+
+
+def test_fresh_noise_would_be_caught(tmp_path: Path) -> None:
+    """The same survey without memory shows in 40 devices how averaging would recover answers."""
+    same = fresh = 0
+    for place in range(40):
+        device = Device(tmp_path / f"{place}.db", max_epsilon=100)
+        reports = [
+            device.respond(panel(), {"used": True}, arm=arm).answers["used"] for arm in panel().arms
+        ]
+        same += len(set(reports)) == 1
+        plain = [panel(privacy={}, name=f"wave-{wave}") for wave in range(12)]
+        again = [device.respond(s, {"used": True}, arm="wave-0").answers["used"] for s in plain]
+        fresh += len(set(again)) > 1
+    assert same == 40
+    assert fresh > 30  # all twelve agree with chance .032; ten of forty do so less than 1e-7
+
+
+def test_a_changed_answer_costs_once_more(tmp_path: Path) -> None:
+    """Only a different report costs; the limit stops the device and leaves no trace."""
+    wide = {"name": "dish", "kind": "choice", "text": "Dish?", "odds": "1000000:1",
+            "options": ["a", "b", "c"]}  # fmt: skip
+    survey = panel(wide)  # the truth is all but certain to be sent
+    device = Device(tmp_path / "d.db", max_epsilon=28)
+    for wave, dish in enumerate(["a", "b", "a", "b"]):
+        device.respond(survey, {"dish": dish}, arm=f"wave-{wave}")
+    assert device.spent == Fraction(10**12)
+    before = (tmp_path / "d.db").read_bytes()
+    with pytest.raises(BudgetError, match="limit of 28"):
+        device.respond(survey, {"dish": "c"}, arm="wave-4")
+    assert (tmp_path / "d.db").read_bytes() == before
+    device.respond(survey, {"dish": "a"}, arm="wave-4")
+    assert device.spent == Fraction(10**12)
+
+
+def test_a_changed_question_is_another(tmp_path: Path) -> None:
+    """Reworded options or other odds do not reuse the table."""
+    device = Device(tmp_path / "d.db", max_epsilon=20)
+    device.respond(panel(), {"used": True}, arm="wave-0")
+    device.respond(panel(USED | {"odds": "4:1"}), {"used": True}, arm="wave-1")
+    assert device.spent == 12
+    longer = panel(title="Another title, the same question")
+    device.respond(longer, {"used": True}, arm="wave-1")
+    assert device.spent == 12
+
+
+def test_numbers_round_once(tmp_path: Path) -> None:
+    """The same number is rounded to the same point in every wave."""
+    age = {"name": "age", "kind": "number", "text": "Age?", "min": 0, "max": 100, "points": 3,
+           "odds": "1000000:1"}  # fmt: skip
+    for place in range(10):
+        device = Device(tmp_path / f"{place}.db", max_epsilon=30)
+        survey = panel(age)
+        sent = {device.respond(survey, {"age": 25}, arm=a).answers["age"] for a in survey.arms}
+        assert len(sent) == 1
+
+
+def test_no_answer_is_kept(tmp_path: Path) -> None:
+    """The file holds a report for every option and no mark at the true one."""
+    device = Device(tmp_path / "d.db")
+    device.respond(panel(), {"used": True}, arm="wave-0")
+    with sqlite3.connect(tmp_path / "d.db") as db:
+        ((reports, sent),) = db.execute("SELECT reports, sent FROM permanent")
+    db.close()
+    assert reports in ("[[0], [0]]", "[[0], [1]]", "[[1], [0]]", "[[1], [1]]")
+    assert sent in ("[[0]]", "[[1]]")
+
+
+def test_unknown_arm(tmp_path: Path) -> None:
+    """An arm that the survey does not declare is refused before anything is drawn."""
+    device = Device(tmp_path / "d.db")
+    for arm in (None, "wave-99"):
+        with pytest.raises(SurveyError, match="expects one of the arms wave-0"):
+            device.respond(panel(), {"used": True}, arm=arm)
+    assert device.spent == 1
