@@ -18,11 +18,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from deniable_protocol import Report, StoreError, Survey
 from deniable_protocol.layout import encode, report_table
+from deniable_protocol.question import Item
 
 from .schema import connect, create_report_table, migrate
 
@@ -56,6 +58,24 @@ class Published:
     def table(self) -> str:
         """The table that holds its reports."""
         return report_table(self.survey.name, self.version)
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The survey's items, made once rather than for every report."""
+        return self.survey.items
+
+    @cached_property
+    def columns(self) -> str:
+        """The columns of the table, in order, as a statement lists them."""
+        names = ["id", *(("arm",) if self.survey.arms else ()), *(i.name for i in self.items)]
+        return ", ".join(f'"{name}"' for name in names)
+
+    def row(self, report: Report) -> tuple[int | str | bytes | None, ...]:
+        """Give a report as the table holds it; None for what was not drawn."""
+        arm = (report.arm,) if self.survey.arms else ()
+        drawn = ((item.channel, report.answers.get(item.name)) for item in self.items)
+        stored = (None if subset is None else encode(channel, subset) for channel, subset in drawn)
+        return (report.key, *arm, *stored)
 
 
 class ReportStore:
@@ -189,25 +209,12 @@ def _as_store_error(path: Path) -> Iterator[None]:
 
 
 def _add(connection: sqlite3.Connection, published: Published, report: Report) -> Outcome:
-    table, row = published.table, _row(published.survey, report)
-    columns = ", ".join(f'"{name}"' for name in row)
+    table, columns, row = published.table, published.columns, published.row(report)
     marks = ", ".join("?" * len(row))
-    values = tuple(row.values())
     # Table and column names have been matched against patterns; values are bound.
     insert = f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING"  # noqa: S608
-    if connection.execute(insert, values).rowcount:
+    if connection.execute(insert, row).rowcount:
         return Outcome.STORED
     select = f"SELECT {columns} FROM {table} WHERE id = ?"  # noqa: S608
-    held = connection.execute(select, (report.key,)).fetchone()
-    return Outcome.SAME if held == values else Outcome.CONFLICT
-
-
-def _row(survey: Survey, report: Report) -> dict[str, int | str | bytes | None]:
-    """Give a report as its table holds it; None for what was not drawn."""
-    row: dict[str, int | str | bytes | None] = {"id": report.key}
-    if survey.arms:
-        row["arm"] = report.arm
-    for item in survey.items:
-        subset = report.answers.get(item.name)
-        row[item.name] = None if subset is None else encode(item.channel, subset)
-    return row
+    held = connection.execute(select, row[:1]).fetchone()
+    return Outcome.SAME if held == row else Outcome.CONFLICT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import json
 import os
 import subprocess
@@ -22,12 +23,15 @@ SOURCES = sorted(
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_exported_names(room: str) -> None:
-    """What a package exports is listed, sorted, and really there."""
+    """What a package exports is what is visible in it; classes and functions have a docstring."""
     module = importlib.import_module(f"deniable_{room}")
-    assert list(module.__all__) == sorted(module.__all__)
+    visible = {n for n, v in vars(module).items() if n[0] != "_" and not inspect.ismodule(v)}
+    assert visible == set(module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     for name in module.__all__:
-        assert getattr(module, name).__doc__, f"{room}.{name} has no docstring"
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isroutine(value):
+            assert value.__doc__, f"{room}.{name} has no docstring"
 
 
 def test_module_sizes() -> None:

@@ -124,7 +124,9 @@ REFUSED: list[tuple[str, bytes]] = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "sent"), REFUSED)
+@pytest.mark.parametrize(
+    ("reason", "sent"), REFUSED, ids=[f"{n}-{reason}" for n, (reason, _) in enumerate(REFUSED)]
+)
 def test_refused(app: Flask, http: FlaskClient, reason: str, sent: bytes) -> None:
     """What its survey cannot have produced is refused as a whole, alone and in an array."""
     check_problem(http.post(URL, data=sent), 422, reason)
