@@ -215,17 +215,16 @@ class PoissonSampledEvent:
     """
 
     sampling_probability: float
-    event: Event
+    event: Single
 
     def __post_init__(self) -> None:
         check_share("sampling_probability", self.sampling_probability, one=True)
-        if isinstance(self.event, PoissonSampledEvent | ComposedEvent | SelfComposedEvent):
+        check_event(self.event)
+        if not isinstance(self.event, Single):
             raise EventError(
                 "event must be a single release, "
                 f"got {type(self.event).__name__}: sample each release and compose those"
             )
-        if not isinstance(self.event, LEAVES):
-            raise EventError(f"event must be an event, got {self.event!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +261,7 @@ class SelfComposedEvent:
         check_count("count", self.count)
 
 
-Event: TypeAlias = (
+Single: TypeAlias = (
     GaussianEvent
     | LaplaceEvent
     | DiscreteGaussianEvent
@@ -271,32 +270,9 @@ Event: TypeAlias = (
     | PureEvent
     | ApproximateEvent
     | ZCDPEvent
-    | PoissonSampledEvent
-    | ComposedEvent
-    | SelfComposedEvent
 )
-Leaf: TypeAlias = (
-    GaussianEvent
-    | LaplaceEvent
-    | DiscreteGaussianEvent
-    | DiscreteLaplaceEvent
-    | RandomizedResponseEvent
-    | PureEvent
-    | ApproximateEvent
-    | ZCDPEvent
-    | PoissonSampledEvent
-)
-LEAVES = (
-    GaussianEvent,
-    LaplaceEvent,
-    DiscreteGaussianEvent,
-    DiscreteLaplaceEvent,
-    RandomizedResponseEvent,
-    PureEvent,
-    ApproximateEvent,
-    ZCDPEvent,
-    PoissonSampledEvent,
-)
+Leaf: TypeAlias = Single | PoissonSampledEvent
+Event: TypeAlias = Leaf | ComposedEvent | SelfComposedEvent
 
 
 def check_event(event: object) -> None:
@@ -305,7 +281,7 @@ def check_event(event: object) -> None:
     Raises:
         EventError: If *event* is not one.
     """
-    if not isinstance(event, (*LEAVES, ComposedEvent, SelfComposedEvent)):
+    if not isinstance(event, Event):
         raise EventError(f"event must be an event, got {event!r}")
 
 
@@ -340,3 +316,10 @@ def releases(event: Event, count: int = 1) -> Iterator[tuple[Leaf, int]]:
             yield from releases(event.event, count)
     else:
         yield event, count
+
+
+def sampling_of(release: Leaf) -> tuple[float, Single]:
+    """Split a release into its sampling probability (1 if unsampled) and what ran on the sample."""
+    if isinstance(release, PoissonSampledEvent):
+        return release.sampling_probability, release.event
+    return 1.0, release

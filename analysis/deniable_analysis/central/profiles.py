@@ -22,10 +22,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from deniable_protocol.errors import MechanismError
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri
+
+from deniable_protocol.errors import MechanismError
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ def gaussian_log_delta(epsilon: ArrayLike, mu: float) -> Floats:
         mu: Δ₂ / σ; finite, above 0.
 
     Returns:
-        ln δ; the shape of *epsilon*; −inf where δ is below e^(−1e300).
+        ln δ; the shape of *epsilon*; 0, which promises nothing, where float64 has no answer.
 
     References:
         [BW18] Theorem 8.
@@ -104,7 +105,7 @@ def gaussian_log_delta(epsilon: ArrayLike, mu: float) -> Floats:
         ahead = np.maximum(low, 0.0)
         gap = _mills(ahead) - _mills(ahead + mu)
         found = np.where(low > 0, density + np.log(gap), tails)
-    return np.asarray(np.where(np.isnan(found), -np.inf, found))
+    return np.asarray(np.where(np.isnan(found), 0.0, found))  # out of range: promise nothing
 
 
 def _mills(t: Floats) -> Floats:

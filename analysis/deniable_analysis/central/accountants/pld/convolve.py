@@ -27,8 +27,9 @@ from deniable_analysis.central.profiles import Floats
 
 _ULP = 2.0**-53
 _MASS_ERROR = 4e-15  # relative, of one mass: quadrature is right to 1e-15, exp and log to an ulp
+LOG_TAIL = -32.0  # ln of the tilted mass that may lie outside the window
 _NEGLIGIBLE = -50.0  # ln of a power of a characteristic function
-_MOST_WORK = 2**23  # sines, before plain transforms are the better deal
+_LITTLE_WORK, _MUCH_WORK = 2**21, 2**25  # sines that accuracy is worth with few and many steps
 _AT_ONCE = 2**21  # numbers in one block of work
 _LARGEST_POWER = 600.0  # e^600 is far from float64's end and far beyond any δ = 1
 
@@ -131,26 +132,31 @@ class Convolved:
         return min(self.infinite + part, 1.0)
 
 
-def convolve(lattices: Sequence[Lattice], counts: Sequence[int], window: Window) -> Convolved:
+def convolve(
+    lattices: Sequence[Lattice], counts: Sequence[int], theta: float, epsilon: float
+) -> Convolved:
     """Add up privacy losses: each lattice *counts* times, all of one step.
 
     Args:
         lattices: At least one.
         counts: How often each is added.
-        window: The tilt, and where the tilted sum lies.
+        theta: The tilt.
+        epsilon: Where δ is to be told; far below it, the doubt is larger.
 
     Returns:
         The sum's law with its certificates.
     """
-    theta, step = window.theta, lattices[0].step
-    size = next_fast_len(math.ceil((window.high - window.low) / step) + 2, real=True)
     laws = [Law(part.mass, part.losses, n) for part, n in zip(lattices, counts, strict=True)]
+    total = Sum(tuple(laws))
+    window = total.window(theta, epsilon, LOG_TAIL)
+    step = lattices[0].step
+    size = next_fast_len(math.ceil((window.high - window.low) / step) + 2, real=True)
     masses, rounding = _transformed(lattices, laws, theta, size)
     anchor = sum(n * part.anchor for part, n in zip(lattices, counts, strict=True))
     first = math.floor((window.low - anchor) / step)
     masses = np.maximum(np.roll(masses, -(first % size)), 0.0)
     losses = anchor + step * (first + np.arange(size))
-    return _certified(Sum(tuple(laws)), lattices, masses, losses, rounding, window)
+    return _certified(total, lattices, masses, losses, rounding, window)
 
 
 def _transformed(
@@ -169,9 +175,10 @@ def _transformed(
     # Each output adds ‖w‖₁ = 1 in log2(size) rounds, so its own error is of that order.
     height = sum(n.count * np.log(np.abs(c) + fft_error) for c, n in zip(found, laws, strict=True))
     few = np.flatnonzero(height > _NEGLIGIBLE)
-    error = np.exp(height)
+    error, counts = np.exp(height), [law.count for law in laws]
     spectrum = np.zeros(len(height), dtype=np.complex128)
-    if len(few) * sum(len(part.mass) for part in lattices) <= _MOST_WORK:
+    work = len(few) * sum(len(part.mass) for part in lattices)
+    if work <= (_MUCH_WORK if sum(counts) * fft_error > 1e-9 else _LITTLE_WORK):
         spectrum[few], error[few] = _powers(lattices, laws, theta, size, few)
     else:
         spectrum[few], error[few] = _plain_powers([c[few] for c in found], laws, fft_error)

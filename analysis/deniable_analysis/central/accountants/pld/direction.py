@@ -97,7 +97,7 @@ class Direction:
         return self._plan(guess).upper()
 
     def _plan(self, guess: float, theta: float | None = None) -> Plan:
-        return plan_for(self.pairs, self.counts, guess, tolerance=self.tolerance, theta=theta)
+        return plan_for(self.pairs, self.counts, guess, tolerance=self.tolerance, steep=theta)
 
     def _settled(self, delta: float, guess: float, theta: float) -> tuple[float, float]:
         """Come close to ε with small transforms, as tilt and step must suit ε, not its bound.
@@ -111,7 +111,7 @@ class Direction:
                 self.counts,
                 guess,
                 tolerance=_ROUGH,
-                theta=tilt,
+                steep=tilt,
                 largest=_ROUGH_LARGEST,
             )
             found = rough.upper().upper_epsilon(delta)

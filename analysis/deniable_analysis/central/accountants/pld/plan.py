@@ -14,12 +14,11 @@ from functools import partial
 
 import numpy as np
 
-from deniable_analysis.central.accountants.pld.cells import Cells, Places, cells_of, fitted
-from deniable_analysis.central.accountants.pld.convolve import Convolved, convolve
+from deniable_analysis.central.accountants.pld.cells import Cells, Lattice, Places, cells_of, fitted
+from deniable_analysis.central.accountants.pld.convolve import LOG_TAIL, Convolved, convolve
 from deniable_analysis.central.accountants.pld.pairs import Pair
 from deniable_analysis.central.accountants.pld.tilt import Law, Sum, Window
 
-_LOG_TAIL = -32.0  # of the tilted sum, outside the window: 1e-14
 _WASTE = 2e-4  # of ε, that a lower bound may lose where the chains of shares meet
 _LARGEST = 2**20  # places of a transform
 _MARGIN = 0.95  # the answer may be this much below the guess
@@ -34,6 +33,7 @@ class Plan:
     pairs: tuple[Pair, ...]
     counts: tuple[int, ...]
     laws: tuple[Law, ...]
+    steep: float
     window: Window
     guess: float
     tolerance: float
@@ -41,14 +41,17 @@ class Plan:
 
     def upper(self) -> Convolved:
         """Work out an upper bound."""
-        return convolve([cells.upper() for cells in self._cells()], self.counts, self.window)
+        return self._convolve([cells.upper() for cells in self._cells()])
 
     def lower(self) -> Convolved | None:
         """Work out a lower bound; None if a pair is worse than the release it stands for."""
         if not all(pair.exact for pair in self.pairs):
             return None
         lattices = [cells.lower() for cells in self._cells(fit=True)]
-        return convolve(lattices, self.counts, self.window)
+        return self._convolve(lattices)
+
+    def _convolve(self, lattices: list[Lattice]) -> Convolved:
+        return convolve(lattices, self.counts, self.window.theta, _MARGIN * self.guess)
 
     def _cells(self, *, fit: bool = False) -> list[Cells]:
         """Collect every pair between knots of the chosen step."""
@@ -69,7 +72,7 @@ class Plan:
         enough = _WASTE * self.guess / sum(self.counts)
         found = []
         for pair, law in zip(self.pairs, self.laws, strict=True):
-            place_at = partial(knots, law, pair.ends(), self.window.theta, step)
+            place_at = partial(knots, law, pair.ends(), self.steep, step)
             found.append(fitted(pair, place_at, _median(law), step, enough))
         return found
 
@@ -89,14 +92,14 @@ class Plan:
         found = []
         for pair, law in zip(self.pairs, self.laws, strict=True):
             anchor = _median(law)
-            place = knots(law, pair.ends(), self.window.theta, step, anchor)
+            place = knots(law, pair.ends(), self.steep, step, anchor)
             found.append(cells_of(pair, anchor, step, place))
         return found
 
     def _first_step(self) -> float:
         """Estimate the step: splitting a cell adds h²/6 to the variance of each loss."""
-        theta = self.window.theta
-        step = math.sqrt(12 * self.tolerance * self.guess / (sum(self.counts) * (theta + 1)))
+        variance = 12 * self.tolerance * self.guess / (self.steep + 1)
+        step = math.sqrt(variance / sum(self.counts))
         widest = (self.window.high - self.window.low) / _FEWEST
         return max(min(step, widest or step), self._least_step())
 
@@ -105,7 +108,7 @@ class Plan:
 
     def _correction(self, cells: list[Cells]) -> float:
         """Compare the error that the cells make in ε with the tolerance: a factor for the step."""
-        theta, error = self.window.theta, 0.0
+        theta, error = self.steep, 0.0
         for part, law in zip(cells, self.laws, strict=True):
             lattice = part.upper()
             coarse = Law(lattice.mass, lattice.losses, law.count).cgf(theta)
@@ -125,16 +128,19 @@ def plan_for(
     guess: float,
     *,
     tolerance: float,
-    theta: float | None = None,
+    steep: float | None = None,
     largest: int = _LARGEST,
 ) -> Plan:
-    """Plan to tell δ near ε = *guess*, under the tilt that suits it unless *theta* is given."""
+    """Plan to tell δ near ε = *guess*.
+
+    *steep* is the tilt that suits δ there, found if not given; the tilt used is gentler.
+    """
     laws = laws_of(pairs, counts)
     total = Sum(laws)
-    if theta is None:
-        theta = total.for_epsilon(guess)[0]
-    window = total.window(theta, _MARGIN * guess, _LOG_TAIL)
-    return Plan(tuple(pairs), tuple(counts), laws, window, guess, tolerance, largest)
+    if steep is None:
+        steep = total.for_epsilon(guess)[0]
+    window = total.window(total.gentle(steep, guess), _MARGIN * guess, LOG_TAIL)
+    return Plan(tuple(pairs), tuple(counts), laws, steep, window, guess, tolerance, largest)
 
 
 def knots(law: Law, ends: tuple[float, float], theta: float, step: float, anchor: float) -> Places:

@@ -1,0 +1,1 @@
+"""Estimates, intervals, reading and the results page."""
