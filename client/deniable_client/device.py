@@ -88,7 +88,8 @@ class Device:
     def check(self, survey: Survey, *, arm: str | None = None) -> None:
         """Raise BudgetError if this device may not draw a report for the survey.
 
-        A wave of a panel may cost nothing, so only drawing it can tell whether it would.
+        A wave of a panel is refused if it could pass the limit, even where this device's answers
+        have not changed and it would cost nothing: the refusal must not tell that they have.
         """
         with self._transaction() as db:
             self._check(db, survey, arm)
@@ -165,18 +166,15 @@ class Device:
         rounding = {name: tables[name].rounding for name in noise.rounding}
         indices = encode(survey, answers, rounding, language)
         drawn = {name: tables[name].reports[indices[name]] for name in sorted(noise.sent)}
-        before = _spent(db)
         panel.store(db, tables | {name: tables[name].send(sent) for name, sent in drawn.items()})
-        if _spent(db) > before:  # saying again what was said costs nothing, whatever the limit
-            check_limit(survey.name, _epsilon(_spent(db)), self.max_epsilon)
         identifier = f"{noise.identifier:016x}"
         return Report(survey.digest, identifier, MappingProxyType(drawn), arm), Fraction(1)
 
     def _check(self, db: sqlite3.Connection, survey: Survey, arm: str | None) -> None:
         if _row(db, survey, arm) is not None:
             raise BudgetError(f"survey '{survey.name}' was already answered by this device")
-        if not survey.memoize:
-            check_limit(survey.name, _epsilon(_spent(db) * survey.odds), self.max_epsilon)
+        more = panel.at_most(db, survey) if survey.memoize else survey.odds
+        check_limit(survey.name, _epsilon(_spent(db) * more), self.max_epsilon)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -9,7 +9,11 @@ Privacy:
     While an answer stays the same, all waves together reveal what one report does: the item's odds.
     An answer that changes is drawn from another, independent entry of the table, which costs the
     odds once more, and the change itself may be seen from the reports (as in every memoizing
-    scheme [EPK14, Section 3.2]). ``spent`` counts one factor for each different report sent.
+    ``spent`` counts one factor for each different report sent. That is exact because a panel's
+    reports hold one option each: of several answers that happened to send the same report, at most
+    one is the option in it, and only that one is likelier than the rest. A device that stopped only
+    when an answer changes would tell everyone that it has, so ``at_most`` decides whether a wave is
+    answered before the answer is looked at.
 
 References:
     [EPK14] U. Erlingsson, V. Pihur and A. Korolova, RAPPOR, ACM CCS 2014.
@@ -102,6 +106,22 @@ def spent(db: sqlite3.Connection) -> Fraction:
         (Fraction(int(a), int(b)) ** len(json.loads(sent)) for a, b, sent in rows),
         start=Fraction(1),
     )
+
+
+def at_most(db: sqlite3.Connection, survey: Survey) -> Fraction:
+    """Bound what one more wave could newly reveal, whatever is answered.
+
+    Nothing but the number of different reports sent so far is looked at, which every receiver
+    knows: how many the table has left depends on which of its entries is the true one.
+    """
+    found = Fraction(1)
+    for item in survey.items:
+        channel = item.channel
+        row = db.execute("SELECT sent FROM permanent WHERE item = ?", (_key(survey, item),))
+        sent = len(json.loads((row.fetchone() or ("[]",))[0]))
+        if sent < min(channel.options, math.comb(channel.options, channel.subset)):
+            found *= channel.odds
+    return min(found, survey.odds)  # fewer are sent where items are sampled
 
 
 def _key(survey: Survey, item: Item) -> str:

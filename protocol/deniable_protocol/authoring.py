@@ -108,7 +108,8 @@ def _privacy(
     ask = _allocation(given, len(questions), here)
     if given.get("waves", "memoize") != "memoize":
         here.key("waves").add(f': expected "memoize", got {given["waves"]!r}')
-    channels = _channels(given.get("epsilon"), ask, _claims(sources, questions, problems), here)
+    claims = _claims(sources, questions, "waves" in given, problems)
+    channels = _channels(given.get("epsilon"), ask, claims, here)
     if problems.found:
         return {}
     found: dict[str, Any] = {
@@ -144,11 +145,13 @@ def _channels(
         return []
 
 
-def _claims(sources: list[Any], questions: list[dict[str, Any]], problems: Problems) -> list[Claim]:
+def _claims(
+    sources: list[Any], questions: list[dict[str, Any]], memoize: bool, problems: Problems
+) -> list[Claim]:
     claims = []
     for source, question in zip(sources, questions, strict=True):
         try:
-            claims.append(_claim(source, question))
+            claims.append(_claim(source, question, memoize))
         except ChannelError as error:
             problems.add(f": question '{question['name']}', privacy budget: {error}")
         except (SurveyError, KeyError):  # the question has no options or no range: already said
@@ -156,12 +159,13 @@ def _claims(sources: list[Any], questions: list[dict[str, Any]], problems: Probl
     return claims
 
 
-def _claim(source: Mapping[str, Any], question: dict[str, Any]) -> Claim:
+def _claim(source: Mapping[str, Any], question: dict[str, Any], memoize: bool) -> Claim:
     options = option_count(question)
     if options is not None:
         pieces = (question.get("ask") or len(question["options"])) if (
             question["kind"] == "multiple") else 1  # fmt: skip
-        return claim(source, partial(Channel.best, options), options, pieces)
+        build = partial(Channel, options, 1) if memoize else partial(Channel.best, options)
+        return claim(source, build, options, pieces)
     number = question["number"]
     low, high, step = (Fraction(number[key]) for key in ("min", "max", "step"))
     steps, extras = int((high - low) / step), question["optional"] + ("show_if" in question)

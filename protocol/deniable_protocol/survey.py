@@ -225,6 +225,10 @@ def build_survey(found: Any) -> Survey:
     language = matching(found["language"], LANGUAGE)
     questions = tuple(read_question(q, language) for q in typed(found["questions"], list))
     _check_together(questions)
+    memoize = typed(found.get("waves", "memoize"), str) == "memoize" and "waves" in found
+    if memoize and any(question.channel.subset > 1 for question in questions):
+        # Two answers can share a subset, so a panel's odds could not be counted from what was sent.
+        raise SurveyError(["with waves every channel reports one option (d = 1)"])
     return Survey(
         name=matching(found["name"], SURVEY_NAME),
         title=read_text(found["title"], language),
@@ -233,7 +237,7 @@ def build_survey(found: Any) -> Survey:
         questions=questions,
         ask=_read_ask(found["ask"], questions) if "ask" in found else None,
         arms=tuple(matching(arm, ARM) for arm in typed(found.get("arms", []), list)),
-        memoize=found["waves"] == "memoize" if "waves" in found else False,
+        memoize=memoize,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import sqlite3
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from deniable_client import Device
-from deniable_protocol import BudgetError, Survey, SurveyError
+from deniable_protocol import BudgetError, Channel, Survey, SurveyError
 
 USED = {"name": "used", "kind": "yes-no", "text": "Used?", "odds": "3:1"}
 
@@ -30,7 +32,7 @@ def panel(*questions: dict[str, Any], arms: int = 12, **change: Any) -> Survey:
 
 def test_same_answer_same_report(tmp_path: Path) -> None:
     """Twelve waves with one answer send one subset, under twelve ids, at the odds of one."""
-    device = Device(tmp_path / "d.db", max_epsilon=1.2)
+    device = Device(tmp_path / "d.db", max_epsilon=2.2)
     reports = [device.respond(panel(), {"used": True}, arm=arm) for arm in panel().arms]
     assert len({report.answers["used"] for report in reports}) == 1
     assert len({report.id for report in reports}) == 12
@@ -54,21 +56,60 @@ def test_fresh_noise_would_be_caught(tmp_path: Path) -> None:
     assert fresh > 30  # all twelve agree with chance .032; ten of forty do so less than 1e-7
 
 
+DISH = {"name": "dish", "kind": "choice", "text": "Dish?", "odds": "1000000:1",
+        "options": ["a", "b", "c"]}  # fmt: skip
+
+
 def test_a_changed_answer_costs_once_more(tmp_path: Path) -> None:
-    """Only a different report costs; the limit stops the device and leaves no trace."""
-    wide = {"name": "dish", "kind": "choice", "text": "Dish?", "odds": "1000000:1",
-            "options": ["a", "b", "c"]}  # fmt: skip
-    survey = panel(wide)  # the truth is all but certain to be sent
+    """Only a different report costs, and there is no more to spend once every one was sent."""
+    device = Device(tmp_path / "d.db", max_epsilon=42)
+    spent = []
+    for wave, dish in enumerate("ababcabc"):  # the truth is all but certain to be sent
+        device.respond(panel(DISH), {"dish": dish}, arm=f"wave-{wave}")
+        spent.append(device.spent)
+    assert spent == [10**6] + 3 * [10**12] + 4 * [10**18]
+
+
+@pytest.mark.parametrize("last", ["a", "b", "c"])
+def test_the_limit_does_not_tell_a_change(tmp_path: Path, last: str) -> None:
+    """A wave that could pass the limit is refused for an old answer as for a new one."""
     device = Device(tmp_path / "d.db", max_epsilon=28)
-    for wave, dish in enumerate(["a", "b", "a", "b"]):
-        device.respond(survey, {"dish": dish}, arm=f"wave-{wave}")
-    assert device.spent == Fraction(10**12)
+    for wave, dish in enumerate("ab"):
+        device.respond(panel(DISH), {"dish": dish}, arm=f"wave-{wave}")
     before = (tmp_path / "d.db").read_bytes()
     with pytest.raises(BudgetError, match="limit of 28"):
-        device.respond(survey, {"dish": "c"}, arm="wave-4")
+        device.respond(panel(DISH), {"dish": last}, arm="wave-4")
     assert (tmp_path / "d.db").read_bytes() == before
-    device.respond(survey, {"dish": "a"}, arm="wave-4")
-    assert device.spent == Fraction(10**12)
+
+
+def test_panels_report_one_option() -> None:
+    """A wide question of a panel has no subset, whose odds could not be counted; none is read."""
+    options = [f"dish {place}" for place in range(20)]
+    wide = {"name": "dish", "kind": "choice", "text": "Dish?", "odds": "2:1", "options": options}
+    survey = panel(wide)
+    assert survey["dish"].channel.subset == 1
+    assert Survey.load({**survey.published}) == survey
+    plain = panel(wide, privacy={})
+    assert plain["dish"].channel.subset == 7
+    with pytest.raises(SurveyError, match="d = 1"):
+        Survey.load({**plain.published, "waves": "memoize"})
+
+
+def test_odds_of_a_history_enumerated() -> None:
+    """No history of reports is likelier by more than ``spent``, for histories alike in changes.
+
+    Every table of a three-option item is one tuple of reports; a history of answers picks entries.
+    """
+    law = Channel(3, 1, Fraction(3)).law
+    for first, second in itertools.product(
+        itertools.permutations(range(3), 2), itertools.permutations(range(3), 2)
+    ):
+        for reports in itertools.product(range(3), repeat=2):
+            here, there = (
+                math.prod(law(a)[r,] for a, r in zip(answers, reports, strict=True))
+                for answers in (first, second)
+            )
+            assert here <= there * 3 ** len(set(reports))
 
 
 def test_a_changed_question_is_another(tmp_path: Path) -> None:
