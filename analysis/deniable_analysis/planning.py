@@ -170,7 +170,7 @@ def plan(
     >>> forced = Design(Fraction(2, 3), Fraction(1, 6))
     >>> found = plan(target=Share(0.1, null=0), design=forced, power=0.8, alternative="greater")
     >>> found.respondents, round(found.power, 4)
-    (212, 0.8007)
+    (212, 0.8011)
     >>> plan(target=Share(0.2), epsilon=1.0987, half_width=0.03).respondents
     3885
     """
@@ -319,7 +319,7 @@ def expected_half_width(target: Target, reports: int, design: Design, level: flo
     >>> from fractions import Fraction
     >>> warner = Design(Fraction(1, 2), Fraction(1, 4))
     >>> round(expected_half_width(Share(0.2), 3885, warner, 0.95), 6)
-    0.029999
+    0.029997
     """
     return float(ndtri((1 + level) / 2)) * math.sqrt(target.variance(design) / reports)
 
