@@ -40,17 +40,20 @@ def encode(
     chosen: dict[str, frozenset[int]] = {}  # authored options, for show_if
     found: dict[str, int] = {}
     for question in survey.questions:
-        name, condition = question.name, question.show_if
-        if condition is not None and not chosen[condition.question] & set(condition.options):
-            hidden = _extra(question, NOT_ASKED)
-            found |= {item.name: hidden for item in question.items}
+        name = question.name
+        if hidden(question, chosen):
+            not_asked = _extra(question, NOT_ASKED)
+            found |= {item.name: not_asked for item in question.items}
             chosen[name] = frozenset()
             continue
         answer = answers.get(name)
         if answer is None and question.optional:
             indices, chosen[name] = [_extra(question, NO_ANSWER)] * len(question.items), frozenset()
         elif question.grid is not None:
-            indices, chosen[name] = [_point(question, answer, rounding[name])], frozenset()
+            indices, chosen[name] = (
+                [_point(question, question.grid, answer, rounding[name])],
+                frozenset(),
+            )
         elif question.kind == "multiple":
             chosen[name] = _ticked(question, answer, language)
             indices = [int(place not in chosen[name]) for place in range(len(question.options))]
@@ -59,6 +62,12 @@ def encode(
             chosen[name] = frozenset(indices)
         found |= {item.name: i for item, i in zip(question.items, indices, strict=True)}
     return found
+
+
+def hidden(question: Question, chosen: Mapping[str, frozenset[int]]) -> bool:
+    """Tell whether a question is not shown, from the options chosen in the earlier ones."""
+    condition = question.show_if
+    return condition is not None and chosen[condition.question].isdisjoint(condition.options)
 
 
 def _extra(question: Question, label: str) -> int:
@@ -81,8 +90,12 @@ def _ticked(question: Question, answer: object, language: str | None) -> frozens
     return frozenset(_option(question, label, language) for label in answer)
 
 
-def _point(question: Question, answer: object, t: int) -> int:
-    """Round a number to a grid point without bias (see ``Grid``)."""
+def step_of(question: Question, answer: object) -> int:
+    """Count how many steps a number is above the lowest.
+
+    Raises:
+        AnswerError: If the question does not take it. The message never repeats it.
+    """
     grid = question.grid
     step = Fraction(-1)
     if grid is not None and isinstance(answer, int | float | Decimal | Fraction):
@@ -93,7 +106,12 @@ def _point(question: Question, answer: object, t: int) -> int:
     fits = grid is not None and step.denominator == 1 and 0 <= step <= grid.steps
     if grid is None or not fits or isinstance(answer, bool):
         raise AnswerError(f"question '{question.name}' expects {allowed(question, None)}")
-    return (int(step) * (question.points - 1) + t) // grid.steps
+    return int(step)
+
+
+def _point(question: Question, grid: Grid, answer: object, t: int) -> int:
+    """Round a number to a grid point without bias (see ``Grid``)."""
+    return (step_of(question, answer) * (question.points - 1) + t) // grid.steps
 
 
 def allowed(question: Question, language: str | None) -> str:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
-from deniable_protocol import DeniableError, Question, Report, Survey
+from deniable_protocol import DeniableError, Report, Survey
 
-from .answers import Answer
+from .ask_cli import ask
 from .device import Device
+from .respond import check_arm
 from .submit import fetch_survey
-from .wording import explain, reveal
+from .wording import reveal
 
 
 def _default_device() -> Path:
@@ -26,6 +27,7 @@ def _default_device() -> Path:
 @click.option("--to", metavar="URL", help="Where to send the report, if SOURCE is a file.")
 @click.option("--digest", help="Refuse any survey but the one with this digest.")
 @click.option("--language", help="Language of the texts, such as en.")
+@click.option("--arm", help="The wave, site or group, where the survey has arms. It is public.")
 @click.option(
     "--device",
     "store",
@@ -42,8 +44,8 @@ def _default_device() -> Path:
     help="Limit for all that this device ever reveals.",
 )
 def answer(
-    source: str, to: str | None, digest: str | None, language: str | None, store: Path,
-    max_epsilon: float,
+    source: str, to: str | None, digest: str | None, language: str | None, arm: str | None,
+    store: Path, max_epsilon: float,
 ) -> None:  # fmt: skip
     """Answer a survey in the terminal.
 
@@ -55,7 +57,7 @@ def answer(
         survey = _survey(source, digest)
         store.parent.mkdir(parents=True, exist_ok=True)
         device = Device(store, max_epsilon)
-        _run(survey, device, source if _is_url(source) else to, language)
+        _run(survey, device, source if _is_url(source) else to, language, arm)
     except DeniableError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
@@ -75,57 +77,34 @@ def _survey(source: str, digest: str | None) -> Survey:
     return survey
 
 
-def _run(survey: Survey, device: Device, url: str | None, language: str | None) -> None:
-    if device.answered(survey):
+def _run(
+    survey: Survey, device: Device, url: str | None, language: str | None, arm: str | None
+) -> None:
+    check_arm(survey, arm)
+    if device.answered(survey, arm=arm):
         click.echo("This device has already answered this survey. Nothing more is sent.")
         return
-    report = device.pending(survey)
+    report = device.pending(survey, arm=arm)
     if report is None:
-        report = _ask(survey, device, language)
+        device.check(survey, arm=arm)  # before anyone types an answer in vain
+        report = device.respond(survey, ask(survey, language), language=language, arm=arm)
     else:
         click.echo("A report for this survey is waiting from before; it is sent unchanged.")
     _show(survey, report)
     if url is None:
         click.echo("Nothing was sent: give --to URL to send this report.")
     elif click.confirm("Send this report?", default=True):
-        receipt = device.submit(survey, url)
+        receipt = device.submit(survey, url, arm=arm)
         click.echo("Sent and stored." if receipt.new else "Sent; the server already had it.")
     else:
         click.echo("Nothing was sent. The report is kept, so that no second one is ever drawn.")
 
 
-def _ask(survey: Survey, device: Device, language: str | None) -> Report:
-    click.echo(click.style(survey.title.to(language), bold=True))
-    if survey.intro is not None:
-        click.echo(survey.intro.to(language))
-    device.check(survey)  # before anyone types an answer in vain
-    answers: dict[str, Answer] = {}
-    for place, question in enumerate(survey.questions, 1):
-        click.echo(f"\n{place}. {question.text.to(language)}")
-        click.echo(f"   {explain(question.channel)}")
-        answers[question.name] = _choose(question, language)
-    return device.respond(survey, answers, language=language)
-
-
-def _choose(question: Question, language: str | None) -> Answer:
-    labels = [option.to(language) for option in question.options]
-    for place, label in enumerate(labels, 1):
-        click.echo(f"   {place}) {label}")
-    if question.optional:
-        click.echo(f"   {len(labels) + 1}) I'd rather not answer")
-    most = len(labels) + question.optional
-    while True:
-        typed = click.prompt("   Your answer", prompt_suffix=f" (1 to {most}): ", type=str)
-        if typed.strip().isascii() and typed.strip().isdigit() and 1 <= int(typed) <= most:
-            place = int(typed)
-            return labels[place - 1] if place <= len(labels) else None
-        click.echo(f"   Please type a number from 1 to {most}.")
-
-
 def _show(survey: Survey, report: Report) -> None:
     click.echo("\nThis is all that is sent:")
     click.echo(f"  {report.to_json().decode()}")
-    for question in survey.questions:
-        sent = ", ".join(question.labels[index] for index in report.answers[question.name])
-        click.echo(f"  {question.name}: {sent}")
+    for item in survey.items:
+        if item.name in report.answers:
+            sent = ", ".join(item.labels[index] for index in report.answers[item.name])
+            click.echo(f"  {item.name}: {sent}")
     click.echo(reveal(survey))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from deniable_protocol import Channel, Survey
+from deniable_protocol import Channel, Question, Survey
 
 
 def chance(share: Fraction) -> str:
@@ -34,6 +34,19 @@ def explain(channel: Channel) -> str:
         )
     rest = "the other one" if others == 1 else f"one of the other {others}, drawn at random"
     return f"With {chance(channel.p)} your true answer is sent, otherwise {rest}."
+
+
+def explain_question(question: Question) -> str:
+    """Say what the device does with the answer to a question, of whatever kind."""
+    sentence = explain(question.channel)
+    if question.kind == "multiple":
+        which = f"Of the boxes, {question.ask} drawn by lot are" if question.ask else "Each box is"
+        sentence = f"{which} sent as yes or no by itself. {sentence}"
+    if question.grid is not None:
+        low, high = question.labels[0], question.labels[question.points - 1]
+        first = f"Your number is rounded by lot to one of {question.points} numbers from {low} to {high}."
+        sentence = f"{first} {sentence}"
+    return sentence
 
 
 def belief_at_most(odds: Fraction) -> int:
