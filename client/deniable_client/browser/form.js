@@ -58,11 +58,11 @@ class Form {
     const form = make("form", { method: "dialog", autocomplete: "off", novalidate: "" });
     const alert = make("p", { role: "alert", class: "error" });
     const groups = questions.map((question) => this.#question(question));
-    form.append(...groups, alert, page.say("button", "send"), page.say("p", "afterwards", { class: "hint" }));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#submit(form, alert);
-    });
+    const button = page.say("button", "send", { type: "button" });
+    form.append(...groups, alert, button, page.say("p", "afterwards", { class: "hint" }));
+    // Sending cannot be undone, so Enter in a field does not: only the button does.
+    form.addEventListener("submit", (event) => event.preventDefault());
+    button.addEventListener("click", () => this.#submit(form, alert));
     form.addEventListener("change", ({ target }) => {
       page.clear(alert);
       if (target instanceof Element) target.closest("fieldset")?.removeAttribute("aria-invalid");
