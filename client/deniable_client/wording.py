@@ -44,8 +44,8 @@ def explain_question(question: Question) -> str:
         sentence = f"{which} sent as yes or no by itself. {sentence}"
     if question.grid is not None:
         low, high = question.labels[0], question.labels[question.points - 1]
-        first = f"Your number is rounded by lot to one of {question.points} numbers from {low} to {high}."
-        sentence = f"{first} {sentence}"
+        some = f"one of {question.points} numbers from {low} to {high}"
+        sentence = f"Your number is rounded by lot to {some}. {sentence}"
     return sentence
 
 

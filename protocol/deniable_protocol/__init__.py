@@ -1,5 +1,7 @@
 """What every part of deniable agrees on: survey, channel, report, digest. Standard library only."""
 
+from .blind import PublicKey as PublicKey
+from .blind import Token as Token
 from .channel import Channel as Channel
 from .channel import odds_at_most as odds_at_most
 from .errors import AnswerError as AnswerError
@@ -15,6 +17,7 @@ from .errors import ReportError as ReportError
 from .errors import StoreError as StoreError
 from .errors import SubmitError as SubmitError
 from .errors import SurveyError as SurveyError
+from .errors import TokenError as TokenError
 from .question import Item as Item
 from .question import Question as Question
 from .question import Text as Text
@@ -33,6 +36,7 @@ __all__ = [
     "Item",
     "MechanismError",
     "PrivacyError",
+    "PublicKey",
     "Question",
     "Report",
     "ReportError",
@@ -41,5 +45,7 @@ __all__ = [
     "Survey",
     "SurveyError",
     "Text",
+    "Token",
+    "TokenError",
     "odds_at_most",
 ]

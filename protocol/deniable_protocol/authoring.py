@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from .authoring_questions import compile_question, option_count
+from .blind import PublicKey
 from .budget import Claim, best_points, claim, read_total, sample, split
 from .channel import Channel
-from .errors import ChannelError, SurveyError
+from .errors import ChannelError, SurveyError, TokenError
 from .fields import Problems, read_name, read_text, read_whole
 from .question import LANGUAGE
 from .survey import ARM, FORMAT, SURVEY_NAME, Survey, build_survey
 
 MAX_QUESTIONS: Final = 200
-_SURVEY_KEYS: Final = ("name", "title", "intro", "language", "arms", "privacy", "questions")
+_SURVEY_KEYS: Final = (
+    "name", "title", "intro", "language", "arms", "invite_key", "privacy", "questions",
+)  # fmt: skip
 _PRIVACY_KEYS: Final = ("epsilon", "allocation", "ask", "waves")
 
 
@@ -72,6 +75,8 @@ def _survey(source: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
         published["intro"] = read_text(source, "intro", language, problems)
     if "arms" in source:
         published["arms"] = _arms(source["arms"], problems.key("arms"))
+    if "invite_key" in source:
+        published["invite_key"] = _invite_key(source["invite_key"], problems.key("invite_key"))
     given = source.get("questions")
     if not isinstance(given, list) or not 1 <= len(given) <= MAX_QUESTIONS:
         problems.key("questions").add(f": expected 1 to {MAX_QUESTIONS} [[questions]] tables")
@@ -82,6 +87,14 @@ def _survey(source: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     problems.repeats([question.get("name") for question in questions], "question")
     published |= _privacy(source.get("privacy", {}), given, questions, problems)
     return published
+
+
+def _invite_key(given: object, problems: Problems) -> dict[str, Any]:
+    try:
+        return PublicKey.parse(given if isinstance(given, Mapping) else {}).published
+    except TokenError as error:
+        problems.add(f": {error}; paste the [invite_key] table that 'deniable invite' prints")
+        return {}
 
 
 def _arms(given: object, problems: Problems) -> list[str]:

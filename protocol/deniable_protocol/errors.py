@@ -7,6 +7,7 @@
     ├── SurveyError     (ValueError)    a survey that cannot be used; .problems has every mistake
     ├── AnswerError     (ValueError)    an answer its question does not allow; never repeats it
     ├── ReportError     (ValueError)    not a report of this survey; .reason is one of REASONS
+    ├── TokenError      (ValueError)    a key, code or token that does not let anyone answer
     ├── BudgetError                     the device's limit would be passed; nothing drawn or sent
     ├── EntropyError    (RuntimeError)  the system gave too little randomness
     ├── SubmitError     (RuntimeError)  the report was not acknowledged; sending again is safe
@@ -25,7 +26,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-Reason = Literal["too-large", "not-json", "shape", "survey", "id", "arm", "questions", "subset"]
+Reason = Literal[
+    "too-large", "not-json", "shape", "survey", "id", "arm", "questions", "subset", "token"
+]
 
 REASONS: Final[dict[Reason, str]] = {
     "too-large": "A report is at most 64 KiB.",
@@ -35,6 +38,7 @@ REASONS: Final[dict[Reason, str]] = {
     "id": "An id is 16 lower-case hexadecimal digits, below 2^63.",
     "arm": "The arm of a report is one of those that its survey declares.",
     "questions": "A report has an entry for each question of its survey that was to be sent.",
+    "token": "A report has a token exactly where its survey is by invitation, signed by its key.",
     "subset": "An answer is a sorted list of distinct option indices of the stated size.",
 }
 
@@ -71,6 +75,10 @@ class ReportError(DeniableError, ValueError):
     def __init__(self, reason: Reason) -> None:
         self.reason: Reason = reason
         super().__init__(REASONS[reason])
+
+
+class TokenError(DeniableError, ValueError):
+    """A key, an invitation code or a token that does not let anyone answer. Never repeats it."""
 
 
 class BudgetError(DeniableError):

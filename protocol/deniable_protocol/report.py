@@ -9,9 +9,10 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final
 
+from .blind import Token
 from .canonical import canonical, read_strict
 from .channel import Channel
-from .errors import ReportError
+from .errors import ReportError, TokenError
 from .survey import MAX_REPORT_BYTES, Survey
 
 _ID: Final = re.compile(r"[0-7][0-9a-f]{15}")  # 63 bits: it is also a signed 64-bit database key
@@ -26,12 +27,15 @@ class Report:
         id: 16 lower-case hexadecimal digits, drawn at random by the device once.
         answers: For each item that was sent the sorted option indices that were drawn.
         arm: The collection arm, where the survey has arms; it is public.
+        token: The right to answer, where the survey is by invitation; it is not stored with the
+            report.
     """
 
     survey: str
     id: str
     answers: Mapping[str, tuple[int, ...]]
     arm: str | None = None
+    token: Token | None = None
 
     @classmethod
     def parse(cls, source: bytes | Mapping[str, Any], survey: Survey) -> Report:
@@ -49,7 +53,7 @@ class Report:
         """
         found = _read(source) if isinstance(source, bytes) else source
         keys = {"survey", "id", "answers"} | ({"arm"} if survey.arms else set())
-        if not isinstance(found, Mapping) or set(found) != keys:
+        if not isinstance(found, Mapping) or set(found) - {"token"} != keys:
             raise ReportError("shape")
         if found["survey"] != survey.digest:
             raise ReportError("survey")
@@ -57,8 +61,9 @@ class Report:
             raise ReportError("id")
         if survey.arms and found["arm"] not in survey.arms:
             raise ReportError("arm")
+        token = _token(found, survey)
         answers = MappingProxyType(_answers(found["answers"], survey))
-        return cls(survey.digest, found["id"], answers, found.get("arm"))
+        return cls(survey.digest, found["id"], answers, found.get("arm"), token)
 
     @property
     def key(self) -> int:
@@ -68,8 +73,9 @@ class Report:
     def to_json(self) -> bytes:
         """Write the report as canonical JSON: a retry sends these same bytes."""
         answers = {name: list(subset) for name, subset in self.answers.items()}
-        found = {"survey": self.survey, "id": self.id, "answers": answers}
-        return canonical(found | ({"arm": self.arm} if self.arm is not None else {}))
+        found: dict[str, Any] = {"survey": self.survey, "id": self.id, "answers": answers}
+        found |= {"arm": self.arm} if self.arm is not None else {}
+        return canonical(found | ({"token": str(self.token)} if self.token is not None else {}))
 
 
 def _read(data: bytes) -> Any:
@@ -79,6 +85,16 @@ def _read(data: bytes) -> Any:
         return read_strict(data)
     except ValueError:
         raise ReportError("not-json") from None
+
+
+def _token(found: Mapping[str, Any], survey: Survey) -> Token | None:
+    """Read the token, whose signature only an intake that has the key can check."""
+    if ("token" in found) != (survey.invite_key is not None):
+        raise ReportError("token")
+    try:
+        return Token.parse(found["token"]) if "token" in found else None
+    except TokenError:
+        raise ReportError("token") from None
 
 
 def _answers(found: Any, survey: Survey) -> dict[str, tuple[int, ...]]:

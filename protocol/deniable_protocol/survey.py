@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from .blind import PublicKey
 from .canonical import canonical, digest, read_strict
 from .channel import epsilon_of
 from .errors import DeniableError, SurveyError
@@ -32,6 +33,7 @@ MAX_REPORT_BYTES: Final = 64 * 1024
 
 SURVEY_NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 ARM: Final = SURVEY_NAME
+_ARM_AND_TOKEN: Final = 1024  # more than the longest of both, with their keys
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Survey:
             all (``allocation = "sample"``).
         arms: The collection arms that a page may name: waves, sites, groups. Public, and stored.
         memoize: True if the same answer to the same question sends the same report in later waves.
+        invite_key: The key that signs invitations; None if anyone may answer.
 
     >>> survey = Survey.load({
     ...     "name": "demo", "title": "Demo", "privacy": {"epsilon": 2},
@@ -68,6 +71,7 @@ class Survey:
     ask: int | None = None
     arms: tuple[str, ...] = ()
     memoize: bool = False
+    invite_key: PublicKey | None = None
 
     @classmethod
     def load(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> Survey:
@@ -145,6 +149,8 @@ class Survey:
             found["arms"] = list(self.arms)
         if self.memoize:
             found["waves"] = "memoize"
+        if self.invite_key is not None:
+            found["invite_key"] = self.invite_key.published
         return found
 
     def to_json(self) -> bytes:
@@ -206,11 +212,16 @@ class Survey:
 def longest_report(questions: tuple[Question, ...]) -> int:
     """Bound the bytes of any report: every index at its longest, every name written out."""
     fixed = len('{"answers":{},"id":"0123456789abcdef","survey":""}') + len(digest(b""))
-    return fixed + sum(
-        len(question.name)
-        + len('"":[],')
-        + question.channel.subset * (len(str(question.channel.options - 1)) + 1)
-        for question in questions
+    return (
+        _ARM_AND_TOKEN
+        + fixed
+        + sum(
+            len(item.name)
+            + len('"":[],')
+            + item.channel.subset * (len(str(item.channel.options - 1)) + 1)
+            for question in questions
+            for item in question.items
+        )
     )
 
 
@@ -238,6 +249,7 @@ def build_survey(found: Any) -> Survey:
         ask=_read_ask(found["ask"], questions) if "ask" in found else None,
         arms=tuple(matching(arm, ARM) for arm in typed(found.get("arms", []), list)),
         memoize=memoize,
+        invite_key=PublicKey.parse(found["invite_key"]) if "invite_key" in found else None,
     )
 
 

@@ -93,6 +93,7 @@ REFUSED: list[tuple[str, bytes]] = [
     ("not-json", dump(body()).replace(b'"id"', b'"id": "0", "id"')),
     ("not-json", dump(answers(order=[0.0]))),
     ("not-json", b'{"survey":' * 5000),
+    ("token", dump(body() | {"token": CANARY})),
     ("shape", b"null"),
     ("shape", dump(CANARY)),
     ("shape", dump(body() | {"user_agent": CANARY})),
