@@ -54,6 +54,30 @@ class Design:
         """
         return cls(channel.p - channel.q, channel.q)
 
+    @classmethod
+    def of_group(cls, channel: Channel, options: int) -> Design:
+        """Give the design of several options taken together, of a channel with subset size 1.
+
+        A report is in the group with probability p + (m−1)q if the true answer is, else with mq:
+        again a binary design, so the share of a group has exact intervals too.
+
+        Args:
+            channel: The channel; its reports hold one option.
+            options: Number m of options in the group, 1 to k − 1.
+
+        Raises:
+            EstimateError: If reports hold several options, or the group is none or all of them.
+
+        >>> Design.of_group(Channel(options=4, subset=1, odds=Fraction(3)), 2)
+        Design(slope=Fraction(1, 3), offset=Fraction(1, 3))
+        """
+        if channel.subset != 1 or not 0 < options < channel.options:
+            raise EstimateError(
+                f"a group of 1 to {channel.options - 1} options needs reports of one option, "
+                f"got a group of {options} and reports of {channel.subset}"
+            )
+        return cls(channel.p - channel.q, options * channel.q)
+
     @property
     def mirrored(self) -> Design:
         """The design of "not reported": counts become n − count, and the slope changes sign."""

@@ -42,7 +42,7 @@ def to_csv(estimates: Sequence[Estimate]) -> str:
     rows: list[Iterable[object]] = [("question", "option", "n", *_COLUMNS, "level", "method")]
     for found in estimates:
         for option in found.options:
-            texts = (guarded(found.question.name), guarded(option.label))
+            texts = (guarded(found.item.name), guarded(option.label))
             numbers = [_known(getattr(option, column)) for column in _COLUMNS]
             cells = ["" if number is None else number for number in numbers]
             rows.append((*texts, found.n, *cells, found.level, found.method))
@@ -52,15 +52,15 @@ def to_csv(estimates: Sequence[Estimate]) -> str:
 def reports_to_csv(survey: Survey, reports: Iterable[Report]) -> str:
     """Write noisy reports as CSV, which ``read_reports`` reads back.
 
-    One line for each report: its id, and for each question the drawn option indices, separated by
-    spaces.
+    One line for each report: its id, its arm where the survey has arms, and for each item the drawn
+    option indices, separated by spaces; empty where the item was not sent.
     """
-    names = [question.name for question in survey.questions]
-    rows: list[Iterable[object]] = [("id", *names)]
-    rows += [
-        (report.id, *(" ".join(map(str, report.answers[name])) for name in names))
-        for report in reports
-    ]
+    names = [item.name for item in survey.items]
+    arm = ("arm",) if survey.arms else ()
+    rows: list[Iterable[object]] = [("id", *arm, *names)]
+    for report in reports:
+        sent = (" ".join(map(str, report.answers.get(name, ()))) for name in names)
+        rows.append((report.id, *((report.arm,) if arm else ()), *sent))
     return _csv(rows)
 
 
@@ -74,12 +74,12 @@ def guarded(text: str) -> str:
 
 
 def _question(found: Estimate) -> dict[str, Any]:
-    channel = found.question.channel
+    channel = found.item.channel
     options = [
         {key: _known(value) for key, value in asdict(option).items()} for option in found.options
     ]
     return {
-        "name": found.question.name,
+        "name": found.item.name,
         "text": str(found.question.text),
         "channel": {"k": channel.options, "d": channel.subset, "a": channel.a, "b": channel.b},
         "n": found.n,

@@ -78,8 +78,8 @@ def interval(
         level: Confidence level in (0, 1).
         method: One of ``METHODS``, or None for ``default_method(reports)``. Coverage is at least
             the level for ``feldman-cousins`` and ``clopper-pearson``, about the level for the
-            others (at n = 50 and Warner's 3/4: at least 0.935 for ``wilson`` and
-            ``likelihood-ratio``, 0.921 for ``wald``, all at a level of 0.95).
+            others (at n = 50 and Warner's 3/4: at least 0.934 for ``wilson`` and
+            ``likelihood-ratio``, 0.912 for ``wald``, all at a level of 0.95).
 
     Returns:
         The intervals, intersected with [0, 1].

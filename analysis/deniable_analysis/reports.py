@@ -1,4 +1,4 @@
-"""The noisy reports of a survey, as the statistics see them: bits and counts."""
+"""The noisy reports of a survey: one tally for each item, in the same order of respondents."""
 
 from __future__ import annotations
 
@@ -10,115 +10,28 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable_protocol import Channel, EstimateError, Question, Report, Survey
+from deniable_protocol import EstimateError, Item, Question, Report, Survey
 
-from .bits import Bits, column_sums, unpack
-from .design import Design
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """The reports to one question.
-
-    Attributes:
-        question: The question, with its channel.
-        n: Number of reports.
-        counts: Reports that hold each option, int64, shape (options,). They add up to n times the
-            subset size, and each is exactly binomial.
-        bits: One row for each respondent, in the same order for every question of a survey,
-            packed as in ``bits``: uint8, shape (respondents, ⌈options/8⌉). A row without any bit
-            is of a respondent who was not asked. None where only counts are known.
-    """
-
-    question: Question
-    n: int
-    counts: Counts
-    bits: Bits | None
-
-    @property
-    def design(self) -> Design:
-        """How a true share turns into a reported one; the same for every option."""
-        return Design.of(self.question.channel)
-
-    @property
-    def indicators(self) -> NDArray[np.bool_]:
-        """Whether each respondent's report holds each option, shape (respondents, options).
-
-        Raises:
-            EstimateError: If only counts are known.
-        """
-        return unpack(self.rows, self.question.channel.options)
-
-    @property
-    def scores(self) -> Floats:
-        """The de-biased score z of each respondent and option: its mean is the true share.
-
-        float64, shape (respondents, options); every row sums to 1 up to rounding.
-
-        Raises:
-            EstimateError: If only counts are known.
-        """
-        slope, offset = float(self.design.slope), float(self.design.offset)
-        found: Floats = (self.indicators.astype(np.float64) - offset) / slope
-        return found
-
-    @property
-    def rows(self) -> Bits:
-        """The bits, where they are known.
-
-        Raises:
-            EstimateError: If only counts are known.
-        """
-        if self.bits is None:
-            raise EstimateError(
-                f"question {self.question.name!r} needs the reports themselves, got only counts"
-            )
-        return self.bits
-
-    @classmethod
-    def of_bits(cls, question: Question, bits: Bits) -> Tally:
-        """Count the reports of packed rows."""
-        options = question.channel.options
-        counts = column_sums(bits, None, options).astype(np.int64)
-        return cls(question, int(bits.any(axis=1).sum()), counts, bits)
-
-    @classmethod
-    def of_counts(cls, question: Question, counts: ArrayLike) -> Tally:
-        """Take counts as they are.
-
-        Raises:
-            EstimateError: If they are not what some number of reports can add up to.
-        """
-        found = np.asarray(counts)
-        channel = question.channel
-        if found.shape != (channel.options,) or found.dtype.kind not in "iu" or found.min() < 0:
-            raise EstimateError(
-                f"question {question.name!r} needs {channel.options} counts, whole numbers of at "
-                f"least 0, got {found.dtype} of shape {found.shape}"
-            )
-        n, rest = divmod(int(found.sum()), channel.subset)
-        if rest or found.max() > n:
-            raise EstimateError(
-                f"counts of question {question.name!r} do not fit reports of {channel.subset} "
-                f"options each: they add up to {found.sum()}, and the largest is {found.max()}"
-            )
-        return cls(question, n, found.astype(np.int64), None)
+from .tally import UNSENT, Counts, Tally, pack_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """Every report to one survey, question by question.
+    """Every report to one survey, item by item.
 
     Attributes:
         survey: The survey that was answered.
-        tallies: One tally for each question that there are reports to, by name.
+        tallies: One tally for each item that there are reports to, by name: a question's own, or
+            ``question.1``, ``question.2``, … for the boxes of a ``multiple``.
+        arms: For each respondent the place of their arm in ``survey.arms``, int64; None where the
+            survey has no arms, or only counts are known.
+        note: What a reader of the results must know about where they come from; None for nothing.
     """
 
     survey: Survey
     tallies: Mapping[str, Tally]
+    arms: Counts | None = None
+    note: str | None = None
 
     @cached_property
     def n(self) -> int:
@@ -133,6 +46,46 @@ class Reports:
 
     def __repr__(self) -> str:
         return f"<Reports of {self.survey.name!r}: {self.n:,} respondents>"
+
+    def only(self, kept: NDArray[np.bool_]) -> Reports:
+        """Keep some of the respondents: a sample, a wave, a group known from elsewhere.
+
+        Args:
+            kept: Whether to keep each respondent, shape (respondents,).
+
+        Raises:
+            EstimateError: If only counts are known, or the length does not fit.
+        """
+        mask = np.asarray(kept)
+        if mask.dtype != np.bool_ or mask.shape != (self.n,):
+            raise EstimateError(
+                f"expected {self.n} booleans, one for each respondent, "
+                f"got {mask.dtype} of shape {mask.shape}"
+            )
+        tallies = {name: tally.only(mask) for name, tally in self.tallies.items()}
+        arms = None if self.arms is None else self.arms[mask]
+        return Reports(self.survey, MappingProxyType(tallies), arms, self.note)
+
+    def arm(self, name: str) -> Reports:
+        """Keep the respondents of one collection arm.
+
+        Raises:
+            EstimateError: If the survey has no such arm, or only counts are known.
+        """
+        if name not in self.survey.arms:
+            known = ", ".join(map(repr, self.survey.arms)) or "none"
+            raise EstimateError(f"expected an arm among {known}, got {name!r}")
+        if self.arms is None:
+            raise EstimateError("arms need the reports themselves, got only counts")
+        return self.only(self.arms == self.survey.arms.index(name))
+
+    def by_arm(self) -> Mapping[str, Reports]:
+        """Split the reports by collection arm, in the survey's order.
+
+        Raises:
+            EstimateError: If only counts are known.
+        """
+        return MappingProxyType({name: self.arm(name) for name in self.survey.arms})
 
     @classmethod
     def of_reports(cls, survey: Survey, reports: Iterable[Report]) -> Reports:
@@ -149,36 +102,47 @@ class Reports:
                 raise EstimateError(
                     f"expected reports to {survey.digest}, got one to {report.survey}"
                 )
-            if found.setdefault(report.id, report).answers != report.answers:
+            if found.setdefault(report.id, report) != report:
                 raise EstimateError(f"two different reports have the id {report.id}")
-        return cls.of_subsets(
-            survey,
-            {q.name: [r.answers[q.name] for r in found.values()] for q in survey.questions},
-        )
+        every = found.values()
+        unsent = {item.name: (UNSENT,) * item.channel.subset for item in survey.items}
+        rows = {name: [r.answers.get(name, none) for r in every] for name, none in unsent.items()}
+        arms = [r.arm for r in every if r.arm is not None] if survey.arms else None
+        return cls.of_subsets(survey, rows, arms=arms)
 
     @classmethod
-    def of_subsets(cls, survey: Survey, subsets: Mapping[str, ArrayLike]) -> Reports:
+    def of_subsets(
+        cls,
+        survey: Survey,
+        subsets: Mapping[str, ArrayLike],
+        *,
+        arms: Sequence[str] | None = None,
+    ) -> Reports:
         """Gather option indices, one row for each respondent.
 
         Args:
             survey: The survey that was answered.
-            subsets: For each question the drawn option indices, shape (respondents, subset); where
-                the subset size is 1, (respondents,) will do.
+            subsets: For each item the drawn option indices, shape (respondents, subset); where
+                the subset size is 1, (respondents,) will do. A row of −1 was not sent.
+            arms: Each respondent's collection arm, where the survey has arms.
 
         Raises:
             EstimateError: If a shape or an index does not fit, or respondents differ in number.
         """
         tallies = {
-            name: Tally.of_bits(question, _packed(question, np.asarray(subsets[name])))
-            for name, question in _questions(survey, subsets)
+            item.name: Tally.of_bits(
+                question, pack_rows(item, np.asarray(subsets[item.name])), item
+            )
+            for question, item in _given_items(survey, subsets)
         }
-        if len({len(tally.rows) for tally in tallies.values()}) > 1:
+        lengths = {len(tally.rows) for tally in tallies.values()}
+        if len(lengths) > 1 or (arms is not None and len(arms) not in lengths):
             raise EstimateError("every question needs a row for each respondent, in the same order")
-        return cls(survey, MappingProxyType(tallies))
+        return cls(survey, MappingProxyType(tallies), arm_codes(survey, arms))
 
     @classmethod
     def of_counts(cls, survey: Survey, counts: Mapping[str, ArrayLike]) -> Reports:
-        """Gather counts, for each question how many reports hold each option.
+        """Gather counts, for each item how many reports hold each option.
 
         Shares and intervals need no more. Questions cannot be related to each other, and where
         reports hold more than one option the best fit needs the reports themselves.
@@ -187,49 +151,36 @@ class Reports:
             EstimateError: If counts do not fit their question.
         """
         tallies = {
-            name: Tally.of_counts(question, counts[name])
-            for name, question in _questions(survey, counts)
+            item.name: Tally.of_counts(question, counts[item.name], item)
+            for question, item in _given_items(survey, counts)
         }
         return cls(survey, MappingProxyType(tallies))
 
 
-def _questions(survey: Survey, given: Mapping[str, object]) -> Sequence[tuple[str, Question]]:
-    known = {question.name: question for question in survey.questions}
+def _given_items(survey: Survey, given: Mapping[str, object]) -> list[tuple[Question, Item]]:
+    known = {item.name: (question, item) for question in survey.questions
+             for item in question.items}  # fmt: skip
     unknown = sorted(set(given) - set(known))
     if unknown or not given:
         raise EstimateError(
             f"expected questions among {', '.join(map(repr, known))}, "
             f"got {', '.join(map(repr, unknown)) or 'none'}"
         )
-    return [(name, question) for name, question in known.items() if name in given]
+    return [found for name, found in known.items() if name in given]
 
 
-def _packed(question: Question, subsets: NDArray[np.generic]) -> Bits:
-    channel = question.channel
-    rows = subsets.reshape(len(subsets), -1) if subsets.size else np.empty((0, channel.subset), int)
-    if rows.ndim != 2 or rows.shape[1] != channel.subset or rows.dtype.kind not in "iu":
-        raise EstimateError(
-            f"question {question.name!r} needs {channel.subset} option indices for each "
-            f"respondent, got {subsets.dtype} of shape {subsets.shape}"
-        )
-    if rows.size and (rows.min() < 0 or rows.max() >= channel.options):
-        raise EstimateError(f"indices of {question.name!r} must be from 0 to {channel.options - 1}")
-    indices = rows.astype(np.int64)
-    found = np.zeros((len(indices), (channel.options + 7) // 8), dtype=np.uint8)
-    for column in indices.T:  # one bit at a time: no matrix of booleans is ever held
-        found[np.arange(len(indices)), column // 8] |= (1 << (column % 8)).astype(np.uint8)
-    return checked(question.name, channel, found)
-
-
-def checked(name: str, channel: Channel, bits: Bits) -> Bits:
-    """Make sure that every row is a report of the channel, or of someone who was not asked.
+def arm_codes(survey: Survey, arms: Sequence[str] | None) -> Counts | None:
+    """Turn names of arms into their places in ``survey.arms``; None where there are none.
 
     Raises:
-        EstimateError: If a row holds another number of options.
+        EstimateError: If a name is not among them.
     """
-    held = np.bitwise_count(bits).sum(axis=1)
-    if np.any((held != channel.subset) & (held != 0)):
-        raise EstimateError(f"a report to {name!r} holds {channel.subset} different options")
-    if len(bits) and channel.options % 8 and bits[:, -1].max() >> channel.options % 8:
-        raise EstimateError(f"indices of {name!r} must be from 0 to {channel.options - 1}")
-    return bits
+    if arms is None or not survey.arms:
+        return None
+    places = {name: place for place, name in enumerate(survey.arms)}
+    unknown = sorted(set(arms) - set(places))
+    if unknown:
+        raise EstimateError(
+            f"expected arms among {', '.join(survey.arms)}, got {', '.join(map(repr, unknown))}"
+        )
+    return np.array([places[arm] for arm in arms], dtype=np.int64)

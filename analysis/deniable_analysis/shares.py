@@ -17,10 +17,11 @@ from .design import Design
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-_EM_STEPS: Final = 3
 _NEWTON_STEPS: Final = 100
-_TOLERANCE: Final = 1e-12
-_CURVATURE_ROWS: Final = 200_000
+_TOLERANCE: Final = 1e-11
+_CURVATURE_ROWS: Final = 100_000
+_STALE: Final = 0.05
+"""A step that leaves more than this of the violation asks for the curvature at the new place."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,31 +96,46 @@ def fit_subsets(bits: Bits, channel: Channel) -> BestFit:
     """Find the maximum-likelihood shares for reports of any subset size.
 
     A report S has likelihood proportional to Σ_j π_j (1 + (r−1)·1[j ∈ S]), r = odds, which makes
-    the log-likelihood concave. A few EM steps find the neighbourhood; Newton steps that keep every
-    share at least 0 then find which are 0, and end with the optimality conditions met to rounding.
+    the log-likelihood concave. The unbiased estimate, moved to the nearest point of the simplex,
+    is the neighbourhood; Newton steps that keep every share at least 0 then find which are 0, and
+    end with the optimality conditions met to rounding.
 
     Args:
         bits: One row for each report, at least one.
         channel: The channel of the question.
 
     References:
-        [DLR77] A. Dempster, N. Laird and D. Rubin, JRSS B 39 (1977), 1-38.
         [KCSA20] Y. Kim, P. Carbonetto, M. Stephens and M. Anitescu, A Fast Algorithm for Maximum
         Likelihood Estimation of Mixture Proportions Using Sequential Quadratic Programming,
         JCGS 29 (2020), 261-273, Section 3: the same steps, with the sum constraint relaxed.
     """
     likelihood = _Likelihood.of(bits, channel)
-    here = likelihood.at(np.full(channel.options, 1 / channel.options))
-    for _ in range(_EM_STEPS):
-        here = likelihood.at(here.shares * here.gradient)
+    held = column_sums(likelihood.rows, likelihood.times, channel.options)
+    start = (held - float(channel.q)) / float(channel.p - channel.q)
+    here = likelihood.at(nearest_shares(start))
+    curvature = likelihood.curvature(here)
     for _ in range(_NEWTON_STEPS):
         if here.violation <= _TOLERANCE:
             break
-        moved = _step(likelihood, here)
+        moved = _step(likelihood, curvature, here)
         if moved is None:  # no step improves the likelihood by more than rounding
             break
+        if moved.violation > _STALE * here.violation:
+            curvature = likelihood.curvature(moved)
         here = moved
     return BestFit(here.shares, here.violation)
+
+
+def nearest_shares(values: Floats) -> Floats:
+    """Find the shares (at least 0, adding to 1) nearest to *values*, in Euclid's sense.
+
+    >>> nearest_shares(np.array([0.75, 0.5, -0.25])).tolist()
+    [0.625, 0.375, 0.0]
+    """
+    falling = np.sort(values)[::-1]
+    levels = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
+    shares = np.maximum(values - levels[np.flatnonzero(falling > levels)[-1]], 0.0)
+    return np.asarray(shares / shares.sum(), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +181,7 @@ class _Likelihood:
         return _Point(shares, mixtures, value, weights.sum() + self.gain * held)
 
     def curvature(self, here: _Point) -> Floats:
-        """Mean of A Aᵀ / (A x)², from at most about 200,000 rows: steps need it only roughly."""
+        """Mean of A Aᵀ / (A x)², from at most about 100,000 rows: steps need it only roughly."""
         pick = slice(None, None, 1 + len(self.rows) // _CURVATURE_ROWS)
         rows, times = self.rows[pick], self.times[pick]
         weights = times / times.sum() / here.mixtures[pick] ** 2
@@ -175,13 +191,12 @@ class _Likelihood:
         return found
 
 
-def _step(likelihood: _Likelihood, here: _Point) -> _Point | None:
+def _step(likelihood: _Likelihood, curvature: Floats, here: _Point) -> _Point | None:
     """Take one Newton step within shares ≥ 0, shortened until the likelihood has grown enough.
 
     The objective f(x) = −mean log(A x) + Σ x has the constrained maximum as its minimum over
     x ≥ 0, without the condition Σ x = 1 [KCSA20, Proposition 3.2].
     """
-    curvature = likelihood.curvature(here)
     # The ridge lets a singular matrix through (fewer reports than options); centred at the
     # current shares, it does not move the solution.
     ridged = curvature + 1e-10 * np.trace(curvature) / likelihood.options * np.eye(len(curvature))

@@ -23,10 +23,10 @@ _WIDE: Final = 0.4
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Write a share in per cent.
+    r"""Write a share in per cent.
 
     >>> percent(-0.1), percent(-0.0001), percent(float("nan"))
-    ('−10.0 %', '0.0 %', '–')
+    ('−10.0\xa0%', '0.0\xa0%', '–')
     """
     if math.isnan(share):
         return "–"
