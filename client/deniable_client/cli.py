@@ -28,6 +28,7 @@ def _default_device() -> Path:
 @click.option("--digest", help="Refuse any survey but the one with this digest.")
 @click.option("--language", help="Language of the texts, such as en.")
 @click.option("--arm", help="The wave, site or group, where the survey has arms. It is public.")
+@click.option("--code", help="Your invitation code, where the survey is by invitation.")
 @click.option(
     "--device",
     "store",
@@ -45,7 +46,7 @@ def _default_device() -> Path:
 )
 def answer(
     source: str, to: str | None, digest: str | None, language: str | None, arm: str | None,
-    store: Path, max_epsilon: float,
+    code: str | None, store: Path, max_epsilon: float,
 ) -> None:  # fmt: skip
     """Answer a survey in the terminal.
 
@@ -57,7 +58,10 @@ def answer(
         survey = _survey(source, digest)
         store.parent.mkdir(parents=True, exist_ok=True)
         device = Device(store, max_epsilon)
-        _run(survey, device, source if _is_url(source) else to, language, arm)
+        url = source if _is_url(source) else to
+        if code is not None and url is not None and not device.answered(survey, arm=arm):
+            device.redeem(survey, code, url)
+        _run(survey, device, url, language, arm)
     except DeniableError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:

@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -15,12 +16,12 @@ from typing import Any
 from deniable_protocol import BudgetError, Report, StoreError, Survey
 from deniable_protocol.channel import epsilon_of
 
-from . import panel
+from . import invitation, panel
 from .answers import Answer, encode
 from .entropy import system
 from .randomizer import draw_report_noise
 from .respond import DEFAULT_MAX_EPSILON, check_arm, check_limit, respond_with
-from .submit import Receipt, submit
+from .submit import Receipt, request_signature, submit
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS surveys (
@@ -62,6 +63,7 @@ class Device:
         with self._transaction() as db:
             db.execute(_SCHEMA)
             db.execute(panel.SCHEMA)
+            db.execute(invitation.SCHEMA)
 
     @property
     def spent(self) -> Fraction:
@@ -94,6 +96,29 @@ class Device:
         with self._transaction() as db:
             self._check(db, survey, arm)
 
+    def redeem(self, survey: Survey, code: str, url: str, **options: Any) -> None:
+        """Turn an invitation code into this device's token for a survey.
+
+        Do it some time before answering: whoever runs both issuer and intake could otherwise guess
+        from the two times that they belong together.
+
+        Args:
+            survey: A survey by invitation.
+            code: The code from the invitation; it can be used once.
+            url: The survey's address at the issuer.
+            options: As for ``deniable_client.submit``.
+
+        Raises:
+            TokenError: If the survey needs no invitation, or the issuer used another key.
+            SubmitError: If the issuer refuses the code or stays out of reach.
+        """
+        with self._transaction() as db:
+            blinding, signed = invitation.begin(db, survey)
+        if not signed:
+            answer = request_signature(url, code, blinding.sent, **options)
+            with self._transaction() as db:
+                invitation.keep(db, survey, answer)
+
     def respond(
         self,
         survey: Survey,
@@ -110,17 +135,20 @@ class Device:
             BudgetError: If the limit would be passed, or the survey is answered. Nothing was sent,
                 and nothing is kept.
             AnswerError: If an answer is not allowed.
+            TokenError: If the survey is by invitation and no code was redeemed.
         """
         with self._transaction() as db:
             row = _row(db, survey, arm)
             if row is not None and row[0] is not None:
                 return Report.parse(row[0], survey)
             self._check(db, survey, arm)
+            token = invitation.token(db, survey)
             if survey.memoize:
                 report, cost = self._respond_permanently(db, survey, answers, language, arm)
             else:
                 report = respond_with(system, survey, answers, language=language, arm=arm)
                 cost = survey.odds
+            report = replace(report, token=token)
             values = (*_key(survey, arm), survey.name, str(cost.numerator), str(cost.denominator))
             db.execute("INSERT INTO surveys VALUES (?, ?, ?, ?, ?, ?)", (*values, report.to_json()))
             return report
@@ -149,6 +177,7 @@ class Device:
                 "UPDATE surveys SET report = NULL WHERE digest = ? AND wave = ?",
                 _key(survey, arm),
             )
+            invitation.forget(db, survey)
         return receipt
 
     def _respond_permanently(

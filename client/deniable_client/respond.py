@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
-from deniable_protocol import BudgetError, Report, Survey, SurveyError
+from deniable_protocol import BudgetError, Report, Survey, SurveyError, Token, TokenError
 
 from .answers import Answer, encode
 from .entropy import Read, system
@@ -20,6 +21,7 @@ def respond(
     *,
     language: str | None = None,
     arm: str | None = None,
+    token: Token | None = None,
     max_epsilon: float = DEFAULT_MAX_EPSILON,
 ) -> Report:
     """Randomize one respondent's answers into the report that may be sent.
@@ -39,10 +41,12 @@ def respond(
             out) for a question that may be skipped. The answer to a hidden question is ignored.
         language: Language of the labels; the survey's own if None.
         arm: The collection arm, where the survey has arms. It is public and stored.
+        token: The right to answer, where the survey is by invitation; see ``Device.redeem``.
         max_epsilon: Refuse a survey whose total ε is above this.
 
     Raises:
         SurveyError: If *arm* is not one of the survey's.
+        TokenError: If the survey is by invitation and the token is not of its key.
         BudgetError: If the survey's ε is above *max_epsilon*. Nothing was drawn.
         AnswerError: If an answer is not allowed. The message never repeats the answer.
         EntropyError: If the system's randomness fails.
@@ -54,7 +58,9 @@ def respond(
     True
     """
     check_limit(survey.name, survey.epsilon, max_epsilon)
-    return respond_with(system, survey, answers, language=language, arm=arm)
+    check_token(survey, token)
+    report = respond_with(system, survey, answers, language=language, arm=arm)
+    return replace(report, token=token)
 
 
 def respond_with(
@@ -83,6 +89,15 @@ def check_arm(survey: Survey, arm: str | None) -> None:
     if arm not in (survey.arms or (None,)):
         arms = f"one of the arms {', '.join(survey.arms)}" if survey.arms else "no arm"
         raise SurveyError([f"survey '{survey.name}' expects {arms}, got {arm!r}"])
+
+
+def check_token(survey: Survey, token: Token | None) -> None:
+    """Refuse to answer by invitation without a token of the survey's key, or with one elsewhere."""
+    key = survey.invite_key
+    if key is None and token is not None:
+        raise TokenError(f"survey '{survey.name}' takes answers without an invitation")
+    if key is not None and (token is None or not token.fits(survey.name, key)):
+        raise TokenError(f"survey '{survey.name}' is by invitation: expected a token of its key")
 
 
 def check_limit(name: str, epsilon: float, max_epsilon: float) -> None:

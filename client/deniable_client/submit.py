@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from deniable_protocol import Report, SubmitError, Survey, SurveyError
+from deniable_protocol.canonical import canonical, read_strict
 
 WAITS: Final = (1.0, 2.0, 4.0, 8.0)
 _MOST_BYTES: Final = 4 * 1024 * 1024
@@ -98,6 +99,51 @@ def submit(
         SubmitError: If the server refuses the report or stays out of reach.
     """
     address, body = survey_address(url) + "/reports", report.to_json()
+    status, _, attempts = _deliver(address, body, timeout, waits, sleep)
+    return Receipt(new=status == 201, attempts=attempts)
+
+
+def request_signature(
+    url: str,
+    code: str,
+    blinded: bytes,
+    *,
+    timeout: float = 10.0,
+    waits: Sequence[float] = WAITS,
+    sleep: Callable[[float], object] = time.sleep,
+) -> bytes:
+    """Ask the issuer of a survey to sign a blinded message for an invitation code.
+
+    The issuer signs one message for one code, and signs that one again if it is asked again.
+
+    Args:
+        url: The survey's address at the issuer.
+        code: The invitation code.
+        blinded: What ``blind`` made.
+        timeout: As for ``submit``.
+        waits: As for ``submit``.
+        sleep: As for ``submit``.
+
+    Raises:
+        SubmitError: If the issuer refuses the code or stays out of reach.
+    """
+    body = canonical({"code": code, "blinded": blinded.hex()})
+    address = survey_address(url) + "/tokens"
+    _, answer, _ = _deliver(address, body, timeout, waits, sleep)
+    try:
+        return bytes.fromhex(read_strict(answer)["signed"])
+    except (ValueError, TypeError, KeyError):
+        raise SubmitError("the issuer's answer is not a signature") from None
+
+
+def _deliver(
+    address: str,
+    body: bytes,
+    timeout: float,
+    waits: Sequence[float],
+    sleep: Callable[[float], object],
+) -> tuple[int, bytes, int]:
+    """Send the same bytes until they are accepted; give status, answer and number of attempts."""
     problem = "no attempt was made"
     for attempt, wait in enumerate((*waits, None), 1):
         try:
@@ -106,7 +152,7 @@ def submit(
             problem = str(error)
         else:
             if status in (200, 201):
-                return Receipt(new=status == 201, attempts=attempt)
+                return status, answer, attempt
             problem = f"the server answered {status}: {_title(answer)}"
             if status < 500 and status not in (408, 425, 429):
                 raise SubmitError(problem)

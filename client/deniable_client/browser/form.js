@@ -1,53 +1,58 @@
 /**
  * The form. Each element with `data-survey` (the survey's address) and `data-digest` (the survey it
- * was made for) becomes one; `data-max-epsilon` sets another limit than 4, `lang` a language.
+ * was made for) becomes one; `embed.js` makes others. `lang` sets a language.
  *
  * True answers are only ever the checked state of radio buttons inside a closed shadow root. They
  * are read once, on sending, and cleared then and whenever the page is left.
  */
 
-import { DeniableError, Device, fetchSurvey, prepare, send } from "./deniable.js";
+import { checkArm, DeniableError, fetchSurvey } from "./deniable.js";
+import { Device } from "./device.js";
 import { make, Page } from "./page.js";
 
-/** @import {Question, Survey, Text, Words} from "./types.js" */
+/** @import {Answer, Asked, Place, Question, Survey, Text, Words} from "./types.js" */
 
-/** @param {HTMLElement} host */
-async function open(host) {
+/**
+ * Put the form into an element, which is told what happens, but never an answer.
+ * @param {HTMLElement} host
+ * @param {Place} place
+ */
+export async function open(host, { src, digest, ...asked }) {
   const page = new Page(host);
   page.show(page.say("p", "loading", { role: "status" }));
-  const { survey = "", digest = "", maxEpsilon = "4" } = host.dataset;
-  const address = new URL(survey, document.baseURI).href;
   try {
-    new Form(page, await fetchSurvey(address, digest), address, Number(maxEpsilon)).start();
+    const survey = await fetchSurvey(new URL(src, document.baseURI).href, digest);
+    await new Form(page, survey, await Device.open(), asked).start();
+    page.tell("ready");
   } catch (error) {
     refuse(page, error);
   }
 }
 
 class Form {
-  #device = Device.open();
   #page;
   #survey;
-  #address;
-  #limit;
+  #device;
+  #asked;
 
   /**
    * @param {Page} page
    * @param {Survey} survey
-   * @param {string} address
-   * @param {number} limit
+   * @param {Device} device
+   * @param {Asked} asked
    */
-  constructor(page, survey, address, limit) {
+  constructor(page, survey, device, asked) {
     this.#page = page;
     this.#survey = survey;
-    this.#address = address;
-    this.#limit = limit;
+    this.#device = device;
+    this.#asked = asked;
   }
 
-  start() {
+  async start() {
     this.#page.choose(languagesOf(this.#survey));
-    if (this.#resume()) return;
-    this.#device.check(this.#survey, this.#limit);
+    checkArm(this.#survey, this.#asked.arm);
+    if (await this.#device.find(this.#survey, this.#asked.arm)) return void this.#send();
+    await this.#device.check(this.#survey, this.#asked);
     this.#ask();
   }
 
@@ -62,7 +67,7 @@ class Form {
     form.append(...groups, alert, button, page.say("p", "afterwards", { class: "hint" }));
     // Sending cannot be undone, so Enter in a field does not: only the button does.
     form.addEventListener("submit", (event) => event.preventDefault());
-    button.addEventListener("click", () => this.#submit(form, alert));
+    button.addEventListener("click", () => void this.#submit(form, alert));
     form.addEventListener("change", ({ target }) => {
       page.clear(alert);
       if (target instanceof Element) target.closest("fieldset")?.removeAttribute("aria-invalid");
@@ -79,14 +84,15 @@ class Form {
    * @param {HTMLFormElement} form
    * @param {HTMLElement} alert
    */
-  #submit(form, alert) {
+  async #submit(form, alert) {
+    const { questions } = this.#survey;
+    const given = Array.from(new FormData(form), ([name, index]) => [name, Number(index)]);
+    if (given.length < questions.length) return this.#point(form, alert);
+    /** @type {Record<string, Answer>} */
+    const answers = Object.fromEntries(given);
+    for (const { name, options } of questions) if (answers[name] === options.length) answers[name] = null;
     try {
-      if (this.#resume()) return form.reset(); // another tab was quicker
-      this.#device.check(this.#survey, this.#limit);
-      const randomize = prepare(this.#survey); // all noise is drawn before an answer is looked at
-      const answers = Array.from(new FormData(form), ([name, index]) => [name, Number(index)]);
-      if (answers.length < this.#survey.questions.length) return this.#point(form, alert);
-      this.#device.keep(this.#survey, randomize(Object.fromEntries(answers)));
+      await this.#device.respond(this.#survey, answers, this.#asked);
     } catch (error) {
       form.reset();
       return refuse(this.#page, error);
@@ -108,40 +114,34 @@ class Form {
     open[0].querySelector("input")?.focus();
   }
 
+  /** Send the report that waits, if one does: no survey gets a second. */
   async #send() {
     const page = this.#page;
-    const report = this.#device.find(this.#survey)?.report;
+    const report = (await this.#device.find(this.#survey, this.#asked.arm))?.report;
     if (report === undefined) return this.#already();
     const progress = make("p", { role: "status" });
     this.#status("sending", progress);
     try {
-      await send(report, this.#address, {
+      await this.#device.submit(this.#survey, this.#asked.arm, {
         onRetry: (attempt, attempts) => page.write(progress, (words) => words.again(attempt, attempts)),
+        onOffline: () => this.#waiting(report, page.say("p", "offline")),
       });
     } catch (error) {
-      return this.#waiting(report, error);
+      this.#waiting(report, problem(page, error));
+      return fail(page, error);
     }
-    this.#device.settle(this.#survey);
     this.#status("sent", page.say("p", "whatLeft"), ...this.#report(report));
-  }
-
-  /** Show what became of an earlier report, if there is one: no survey gets a second. */
-  #resume() {
-    const memory = this.#device.find(this.#survey);
-    if (memory?.report) this.#waiting(memory.report);
-    else if (memory) this.#already();
-    return memory !== undefined;
+    page.tell("sent");
   }
 
   /**
    * @param {string} report
-   * @param {unknown} [error]
+   * @param {HTMLElement} why
    */
-  #waiting(report, error) {
+  #waiting(report, why) {
     const page = this.#page;
     const again = page.say("button", "resend");
     again.addEventListener("click", () => void this.#send());
-    const why = error ? problem(page, error) : page.say("p", "unknown");
     const kept = page.say("p", this.#device.lasting ? "kept" : "keptHere");
     this.#status("notSent", why, kept, again, ...this.#report(report));
   }
@@ -230,6 +230,11 @@ class Form {
 
 function refuse(/** @type {Page} */ page, /** @type {unknown} */ error) {
   page.show(page.say("h1", "refusal", { tabindex: "-1" }), problem(page, error));
+  fail(page, error);
+}
+
+function fail(/** @type {Page} */ page, /** @type {unknown} */ error) {
+  page.tell("error", error instanceof DeniableError ? error.reason : "page");
 }
 
 function problem(/** @type {Page} */ page, /** @type {unknown} */ error) {
@@ -250,5 +255,7 @@ function languagesOf({ language, title, intro = {}, questions }) {
 }
 
 for (const host of document.querySelectorAll("[data-survey]")) {
-  if (host instanceof HTMLElement) void open(host);
+  if (!(host instanceof HTMLElement)) continue;
+  const { survey: src = "", digest = "", arm } = host.dataset;
+  void open(host, { src, digest, arm });
 }

@@ -7,11 +7,13 @@ import { direction, wordsFor } from "./words.js";
 export class Page {
   #stage = make("div", { class: "deniable" });
   #language;
+  #host;
   /** @type {Map<HTMLElement, () => void>} writes the text of each element */
   #texts = new Map();
 
   /** @param {HTMLElement} host */
   constructor(host) {
+    this.#host = host;
     this.#language = host.lang;
     const style = new URL("deniable.css", import.meta.url).href;
     const root = host.attachShadow({ mode: "closed" });
@@ -26,6 +28,15 @@ export class Page {
   show(...content) {
     this.#stage.replaceChildren(...content);
     content.find((element) => element.hasAttribute("tabindex"))?.focus();
+  }
+
+  /**
+   * Tell the page around that something happened; what was answered is not part of it.
+   * @param {"ready" | "sent" | "error"} what
+   * @param {string} [reason]
+   */
+  tell(what, reason) {
+    this.#host.dispatchEvent(new CustomEvent(`deniable-${what}`, { bubbles: true, detail: reason ? { reason } : null }));
   }
 
   /** @param {string} language */

@@ -16,13 +16,28 @@ export type Text = Record<string, string>;
 
 export type Question = {
   name: string;
-  kind: "yes-no" | "choice" | "scale";
+  kind: "yes-no" | "choice" | "scale" | "number" | "multiple";
   text: Text;
+  /** As an author wrote them. Empty for a `number`; the boxes of a `multiple`. */
   options: Text[];
+  /** May be skipped: "no answer" is one more option, after the others. */
   optional: boolean;
+  /** Of each item: every box of a `multiple` has this one. */
   channel: Channel;
   scores?: string[];
+  /** Which numbers are allowed, as decimals. */
+  number?: { min: string; max: string; step: string; unit?: Text };
+  /** Shown if an earlier question is answered with one of these options. "Not asked" is the last one. */
+  show_if?: { question: string; is: number[] };
+  /** How many boxes of a `multiple` are sent. */
+  ask?: number;
 };
+
+/**
+ * The place of an option; the places of ticked ones (`multiple`); a number, or its text (`number`);
+ * null, or nothing, for no answer. Whatever is said to a hidden question is ignored.
+ */
+export type Answer = number | number[] | string | null | undefined;
 
 /** e^ε as an exact fraction a/b in lowest terms. */
 export type Odds = { a: bigint; b: bigint };
@@ -30,16 +45,52 @@ export type Odds = { a: bigint; b: bigint };
 /** A published survey that was checked. */
 export type Survey = {
   digest: string;
+  /** Where it came from, and where its reports go. */
+  url: string;
   name: string;
   title: Text;
   intro?: Text;
   language: string;
   questions: Question[];
   odds: Odds;
+  /** How many questions are sent. */
+  ask?: number;
+  /** Collection arms, of which the page names one. */
+  arms?: string[];
+  /** Answered once in each arm, with permanent noise. */
+  waves?: "memoize";
 };
 
-/** What a device keeps of a survey: the noisy report until it is acknowledged, and what it cost. */
-export type Memory = { report?: string; odds: Odds };
+/** All that is random about a report but its id: drawn before any answer is looked at. */
+export type Noise = {
+  /** Items that will be sent. */
+  sent: string[];
+  /** By question, the draw that rounds a `number`. */
+  rounding: Record<string, number>;
+  /** By item, what `drawNoise` gave. */
+  subsets: Record<string, number[]>;
+};
+
+/** What a device keeps of a survey: what it revealed, and the noisy report until it is acknowledged. */
+export type Memory = Odds & { report?: string } & Partial<Omit<Table, "a" | "b">>;
+
+/** The permanent table of one item of a panel; a and b are the odds of one report. */
+export type Table = Odds & {
+  rounding: number;
+  /** One report for each option; which one is true is not stored. */
+  reports: number[][];
+  /** The different reports sent so far. */
+  sent: number[];
+};
+
+/** Which survey a page was made for, and how it is answered there. */
+export type Place = Asked & { src: string; digest: string };
+
+/** Keep one thing in a device's memory. */
+export type Change = (name: string, memory: Memory) => void;
+
+/** How a survey is answered: in which arm, and up to which total ε of this device (default 4). */
+export type Asked = { arm?: string; maxEpsilon?: number };
 
 /** Why something was not done. */
 export type Reason =
@@ -48,6 +99,9 @@ export type Reason =
   | "digest"
   | "survey"
   | "limit"
+  | "answered"
+  | "answer"
+  | "page"
   | "network"
   | "busy"
   | "closed"
@@ -59,6 +113,8 @@ export type SendOptions = {
   waits?: number[];
   sleep?: (seconds: number) => Promise<unknown>;
   onRetry?: (attempt: number, attempts: number) => void;
+  /** The device is offline: the report waits, and goes out when it no longer is. */
+  onOffline?: () => void;
 };
 
 /** `new` is false if the server already held the report, as after a lost acknowledgement. */

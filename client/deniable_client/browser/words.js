@@ -39,7 +39,7 @@ export const english = {
   /** @param {number} bytes */
   bytes: (bytes) => `The report itself, ${bytes} bytes, with no cookie and no name:`,
   notSent: "Not sent yet",
-  unknown: "It is not known whether the report arrived.",
+  offline: "This device is offline. The report is sent as soon as it is online again.",
   kept: "The randomized report is kept on this device. Sending it again reveals nothing more.",
   keptHere: "The randomized report is kept while this page is open. Sending it again reveals nothing more.",
   resend: "Send the same report",
@@ -58,6 +58,9 @@ export const english = {
     digest: "The survey that arrived is not the one this page was made for.",
     survey: "The survey is damaged: it does not add up.",
     limit: "Together with what this device has sent before, it would reveal more than this device allows.",
+    answered: "This device has answered this survey.",
+    answer: "An answer is missing, or not one that its question allows.",
+    page: "The page around this survey is not set up as it must be. Please tell the people who run it.",
     network: "The server could not be reached, or something blocked the request.",
     busy: "The server cannot take the request just now.",
     closed: "The survey is not open.",
