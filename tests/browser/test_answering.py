@@ -103,10 +103,8 @@ def test_a_lost_acknowledgement_leads_to_the_same_bytes(visit: Visit, wire: Wire
     wire.lose = True
     visitor.send()
     blocked(visitor, wire)
-    visitor.open("short", "heading")
-    visitor.wait(lambda: visitor.says("It is not known whether the report arrived."))
     wire.lose = False
-    visitor.tab_to("button", "Send the same report").press("Enter")
+    visitor.open("short", "heading")  # what waits is sent
     visitor.wait(lambda: bool(visitor.all("heading", SENT)))
     assert len({request.body for request in wire.reports}) == 1
     assert len(wire.reports) >= 6  # Chromium itself may try once more

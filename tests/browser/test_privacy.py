@@ -107,9 +107,14 @@ def test_the_browser_keeps_the_odds_and_no_answer(visit: Visit, wire: Wire) -> N
     kept = visitor.context.storage_state(indexed_db=True)
     odds = SURVEYS["short"].odds
     assert kept["cookies"] == []
-    ((entry,),) = [origin["localStorage"] for origin in kept["origins"]]
-    assert entry["name"] == f"deniable/{SURVEYS['short'].digest}"
-    assert entry["value"] == f"{odds.numerator}:{odds.denominator}"
+    (origin,) = kept["origins"]
+    assert origin["localStorage"] == []
+    ((entry,),) = [store["records"] for store in origin["indexedDB"][0]["stores"]]
+    assert entry["key"] == f"report {SURVEYS['short'].digest} "
+    written = json.dumps(entry)
+    assert str(odds.numerator) in written
+    assert str(odds.denominator) in written
+    assert "answers" not in written
 
 
 def test_the_server_says_nothing_about_those_who_answer(visit: Visit, site: Site) -> None:

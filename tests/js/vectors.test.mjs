@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { applyNoise, below, Device, drawNoise, prepare, readSurvey } from "../../client/deniable_client/browser/deniable.js";
+import { applyNoise, below, drawNoise, prepare, readSurvey } from "../../client/deniable_client/browser/deniable.js";
+import { Device } from "../../client/deniable_client/browser/device.js";
 import { bytes, vectors } from "./support.mjs";
 
 const encoder = new TextEncoder();
@@ -47,7 +48,7 @@ test("sound surveys are read, and each tampered one is refused for the pinned re
   for (const { survey: text, digest, odds, reason, ...limit } of vectors("surveys.json")) {
     const run = async () => {
       const survey = await readSurvey(encoder.encode(text), digest);
-      new Device(null).check(survey, limit["max-epsilon"]);
+      await new Device(null).check(survey, { maxEpsilon: limit["max-epsilon"] });
       return survey;
     };
     if (reason) {
