@@ -1,0 +1,168 @@
+"""The issuer of invitations: signs one blinded message for each code, and cannot see what it signs.
+
+It has a database of its own, which shares nothing with the intake's, and may run elsewhere. It
+knows who was given which code, if it was told so when the codes were sent out, and which codes
+were used. It cannot tell which report a code led to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import gcd
+from pathlib import Path
+from typing import Final
+
+from deniable_protocol import PublicKey, StoreError, TokenError
+
+_BITS: Final = 2048
+_ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0, 1: they are misread
+_LETTERS: Final = 16  # 80 bits: not to be guessed at any rate of asking
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS keys (
+    survey TEXT PRIMARY KEY,
+    n TEXT NOT NULL, e INTEGER NOT NULL, d TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS codes (
+    hash    BLOB PRIMARY KEY,  -- of the code: who reads this file cannot use what is unused
+    survey  TEXT NOT NULL REFERENCES keys (survey),
+    blinded BLOB,              -- what was signed for it, so that asking again gives the same
+    signed  BLOB
+) STRICT, WITHOUT ROWID;
+"""
+
+
+class Issuer:
+    """Make codes for surveys by invitation, and sign for each code once.
+
+    Args:
+        path: The issuer's own SQLite file, made if missing. It holds private keys: only its owner
+            may read it.
+
+    Raises:
+        StoreError: If the file cannot be used.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        with self._transaction() as db:
+            for statement in _SCHEMA.strip().split(";")[:-1]:
+                db.execute(statement)
+        self._path.chmod(0o600)
+
+    def key(self, survey: str) -> PublicKey:
+        """Give the public key of a survey's name, making the pair if there is none."""
+        with self._transaction() as db:
+            row = db.execute("SELECT n, e FROM keys WHERE survey = ?", (survey,)).fetchone()
+            if row is None:
+                n, e, d = _new_key()
+                db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (survey, f"{n:x}", e, f"{d:x}"))
+                return PublicKey(n, e)
+        return PublicKey(int(row[0], 16), row[1])
+
+    def invite(self, survey: str, count: int) -> list[str]:
+        """Make new single-use codes. They are kept as hashes: this is the only time they are seen.
+
+        Args:
+            survey: The survey's name.
+            count: How many.
+        """
+        self.key(survey)
+        codes = [_new_code() for _ in range(count)]
+        with self._transaction() as db:
+            db.executemany(
+                "INSERT INTO codes VALUES (?, ?, NULL, NULL)",
+                sorted((_hash(survey, code), survey) for code in codes),
+            )
+        return codes
+
+    def used(self, survey: str) -> tuple[int, int]:
+        """Count the codes of a survey that were used, and all of them."""
+        with self._transaction() as db:
+            counts: tuple[int, int] = db.execute(
+                "SELECT count(signed), count(*) FROM codes WHERE survey = ?", (survey,)
+            ).fetchone()
+        return counts
+
+    def sign(self, survey: str, code: str, blinded: bytes) -> bytes:
+        """Sign a blinded message for a code; the same message again gives the same signature.
+
+        Raises:
+            TokenError: If the code is unknown or was used for another message, or the message is
+                none. The error never repeats the code.
+        """
+        with self._transaction() as db:
+            name = _hash(survey, code)
+            row = db.execute(
+                "SELECT codes.blinded, signed, n, e, d FROM codes JOIN keys USING (survey)"
+                " WHERE hash = ? AND survey = ?", (name, survey),
+            ).fetchone()  # fmt: skip
+            if row is None:
+                raise TokenError("there is no such invitation code")
+            before, signed, n, e, d = row
+            if before is not None and before != blinded:
+                raise TokenError("this invitation code was used by another device")
+            if signed is None:
+                signed = _sign(PublicKey(int(n, 16), e), int(d, 16), blinded)
+                db.execute(
+                    "UPDATE codes SET blinded = ?, signed = ? WHERE hash = ?",
+                    (blinded, signed, name),
+                )
+        answer: bytes = signed
+        return answer
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            db = sqlite3.connect(self._path, timeout=10, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: {error}") from None
+        try:
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+            db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: {error}") from None
+        finally:
+            db.close()  # rolls back what was not committed
+
+
+def _new_code() -> str:
+    letters = "".join(secrets.choice(_ALPHABET) for _ in range(_LETTERS))
+    return "-".join(letters[place : place + 4] for place in range(0, _LETTERS, 4))
+
+
+def _hash(survey: str, code: str) -> bytes:
+    """Hash a code as people may type it: in small letters, or without the hyphens."""
+    letters = "".join(letter for letter in code.upper() if letter.isalnum())
+    return hashlib.sha256(f"{survey}/{letters}".encode()).digest()
+
+
+def _new_key() -> tuple[int, int, int]:
+    """Make an RSA key pair. Imported here: an intake without invitations needs no such library."""
+    try:
+        from cryptography.hazmat.primitives.asymmetric import rsa
+    except ModuleNotFoundError:
+        raise StoreError("invitations need cryptography: pip install 'deniable[invite]'") from None
+    private = rsa.generate_private_key(public_exponent=65537, key_size=_BITS).private_numbers()
+    public = private.public_numbers
+    return public.n, public.e, private.d
+
+
+def _sign(key: PublicKey, secret: int, blinded: bytes) -> bytes:
+    """Sign, with fresh blinding against timing, and check the result (RFC 9474, Section 4.3)."""
+    number = key.number(blinded)
+    while True:
+        factor = secrets.randbelow(key.modulus)
+        if factor > 1 and gcd(factor, key.modulus) == 1:
+            break
+    hidden = number * pow(factor, key.exponent, key.modulus) % key.modulus
+    signed = pow(hidden, secret, key.modulus) * pow(factor, -1, key.modulus) % key.modulus
+    if pow(signed, key.exponent, key.modulus) != number:
+        raise StoreError("the signing key does not fit its public half")
+    return key.to_bytes(signed)
