@@ -9,7 +9,7 @@ import click
 from deniable_protocol import DeniableError, Survey
 
 from .plan_picture import trade_off
-from .survey_plan import SurveyPlan, plan_survey
+from .survey_plan import QuestionPlan, SurveyPlan, plan_survey
 
 
 @click.command()
@@ -17,7 +17,8 @@ from .survey_plan import SurveyPlan, plan_survey
 @click.option("--respondents", type=click.IntRange(1), help="How many people will take part.")
 @click.option(
     "--half-width", type=click.FloatRange(0, 100, min_open=True, max_open=True),
-    help="Instead: how close estimates should be, in percentage points, such as 3.",
+    help="Instead: how close estimates should be, in percentage points, such as 3; "
+    "for the mean of a number, in per cent of its range.",
 )  # fmt: skip
 @click.option(
     "--share", type=click.FloatRange(0, 100, min_open=True, max_open=True),
@@ -69,10 +70,9 @@ def _text(found: SurveyPlan) -> str:
     survey = found.survey
     head = [str(survey.title), f"Epsilon {survey.epsilon:.2f} for one respondent over the survey."]
     sentences = [question.sentence() for question in found.questions]
-    last = found.allocation_sentence()
-    return "\n".join(
-        [*head, "", *_table(found), "", *sentences, *([] if last is None else ["", last])]
-    )
+    last = [found.arms_sentence(), found.allocation_sentence()]
+    ends = [line for sentence in last if sentence is not None for line in ("", sentence)]
+    return "\n".join([*head, "", *_table(found), "", *sentences, *ends])
 
 
 def _table(found: SurveyPlan) -> list[str]:
@@ -82,7 +82,7 @@ def _table(found: SurveyPlan) -> list[str]:
         rows.append((
             question.question.name, f"{channel.options}", f"{channel.epsilon:.2f}",
             f"{question.respondents:,}", f"{question.reports:,}",
-            f"{100 * question.half_width:.1f} points",
+            _half_width(question),
         ))  # fmt: skip
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     return [
@@ -90,3 +90,10 @@ def _table(found: SurveyPlan) -> list[str]:
                   + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)])
         for row in rows
     ]  # fmt: skip
+
+
+def _half_width(found: QuestionPlan) -> str:
+    grid = found.question.grid
+    if grid is None:
+        return f"{100 * found.half_width:.1f} points"
+    return f"{found.mean_half_width:.2g}{f' {grid.unit}' if grid.unit else ''}"
