@@ -150,7 +150,7 @@ def test_draws_have_the_stated_law(
         return below.pick(unit_exp(gamma))  # type: ignore[attr-defined]
 
     monkeypatch.setattr(selection, "bernoulli_exp", coin_exp)
-    found = law(lambda below: mechanism.release(utilities, below), monkeypatch, COINS, 1e-9)
+    found = law(lambda below: mechanism.release(utilities, below).index, monkeypatch, COINS, 1e-9)
     missing = 1 - sum(found.values())
     stated = mechanism.probabilities(utilities)
     for candidate, chance in found.items():
@@ -165,7 +165,9 @@ def test_noisy_max_draws(rng: np.random.Generator) -> None:
     below = Random(int.from_bytes(rng.bytes(32))).randrange
     mechanism = calibrated(ReportNoisyMax, 2)
     most = math.sqrt(math.log(2 * 4 / 1e-9) / (2 * n))  # Hoeffding, four candidates
-    named = np.bincount([mechanism.release(utilities, below) for _ in range(n)], minlength=4) / n
+    named = (
+        np.bincount([mechanism.release(utilities, below).index for _ in range(n)], minlength=4) / n
+    )
     assert np.abs(named - mechanism.probabilities(utilities)).max() < most
     assert np.abs(named - calibrated(ReportNoisyMax, 0.7).probabilities(utilities)).max() > most
 
@@ -176,8 +178,8 @@ def test_ties_and_one_candidate() -> None:
         mechanism = calibrated(kind, 1)
         assert mechanism.probabilities([5, 5, 5]) == pytest.approx([1 / 3] * 3, rel=1e-9)
         assert mechanism.probabilities([-2]) == pytest.approx([1.0])
-        assert mechanism.release([7]) == 0
-        assert mechanism.release([0, 10**6, 3]) == 1
+        assert mechanism.release([7]).index == 0
+        assert mechanism.release([0, 10**6, 3]).index == 1
         assert mechanism.probabilities([1e300, 0.0]) == pytest.approx([1.0, 0.0])
         assert mechanism.probabilities([2**70 + 0, 2**70 + 2])[1] > 0.6
 
@@ -200,3 +202,23 @@ def test_definitions_and_relations() -> None:
         Exponential.calibrate(PureDP(1), count(Neighbours.ADD_OR_REMOVE_ONE))
     with pytest.raises(MechanismError, match="rate"):
         Exponential(PureDP(1), count(), F(0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_a_choice_carries_its_noise_and_a_bound(kind: type[Selection], level: float) -> None:
+    """The shortfall holds at its level in the worst case, and is sharp for exponential."""
+    mechanism = calibrated(kind, 1)
+    chosen = mechanism.release([3, 1, 4, 1, 5])
+    assert chosen.candidates == 5
+    assert chosen.noise_scale == 2
+    below = chosen.shortfall(level)
+    missed = 1 - mechanism.probabilities([0, *[-below] * 4])[0]
+    assert missed <= 1 - level + 1e-12
+    if kind is Exponential:
+        assert missed == pytest.approx(1 - level, rel=1e-9)
+    # Half the distance is not enough for any of them.
+    assert 1 - mechanism.probabilities([0, *[-below / 3] * 4])[0] > 1 - level
+    assert mechanism.release([7]).shortfall(level) == 0
+    with pytest.raises(MechanismError, match="level"):
+        chosen.shortfall(math.nan)

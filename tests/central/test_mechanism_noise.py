@@ -350,7 +350,7 @@ def test_definitions_a_mechanism_cannot_meet() -> None:
     with pytest.raises(MechanismError, match="Gaussian"):
         Laplace.calibrate(GaussianDP(1), count())
     with pytest.raises(MechanismError, match="discrete Gaussian"):
-        DiscreteGaussian.calibrate(ApproximateDP(1, 1e-6), histogram(3))
+        DiscreteGaussian.calibrate(PureDP(1), histogram(3))
     with pytest.raises(MechanismError, match="grid steps"):
         DiscreteGaussian.calibrate(ApproximateDP(1e-7, 1e-6), count()).delta(1.0)
 

@@ -29,10 +29,13 @@ from deniable_analysis.central import (
     histogram,
     verify,
 )
-from deniable_analysis.central.discrete_profiles import IntegerNoise
+from deniable_analysis.central.discrete_profiles import ConcentratedProfile, IntegerNoise
+from deniable_analysis.central.profiles import GaussianProfile
 from deniable_analysis.central.proof import Mechanism, pure_renyi
 from deniable_protocol import Channel
 from deniable_protocol.errors import MechanismError
+
+from .test_mechanism_noise import reference
 
 F = Fraction
 TRUE: list[Additive] = [
@@ -54,7 +57,11 @@ TRUE: list[Additive] = [
     DiscreteGaussian.calibrate(ZeroConcentratedDP(0.02), histogram(9)),
     DiscreteGaussian.calibrate(ApproximateDP(1, 1e-9), count()),
     DiscreteGaussian.calibrate(ApproximateDP(6, 1e-3), count()),
+    DiscreteGaussian.calibrate(ApproximateDP(1, 1e-9), histogram(9)),
+    DiscreteGaussian.calibrate(ApproximateDP(800, 1e-300), histogram(9)),
 ]
+BOUNDS = [TRUE[4], *TRUE[-2:]]
+"""Proved by way of a theorem that gives something away."""
 
 
 SLACK = [Gaussian.classic(ApproximateDP(1, 1e-5), count())]
@@ -67,7 +74,7 @@ def test_calibrated_mechanisms_are_proved_and_weaker_ones_refused(mechanism: Add
     proof = verify(mechanism)
     assert proof.mechanism is mechanism
     assert proof.because
-    assert proof.method == ("bound" if mechanism.promise == ZeroConcentratedDP(0.7) else "exact")
+    assert proof.method == ("bound" if mechanism in BOUNDS else "exact")
     weaker = dataclasses.replace(mechanism, scale=mechanism.scale * F(2, 3))
     if mechanism in SLACK:
         weaker = dataclasses.replace(mechanism, scale=mechanism.scale / 2)
@@ -98,7 +105,7 @@ def test_laplace_is_exact_to_the_last_bit() -> None:
     ("mechanism", "promise"),
     [
         (Gaussian.calibrate(GaussianDP(1), count()), PureDP(50)),
-        (DiscreteGaussian.calibrate(ZeroConcentratedDP(1), histogram(3)), ApproximateDP(9, 0.1)),
+        (DiscreteGaussian.calibrate(ZeroConcentratedDP(1), histogram(3)), ApproximateDP(2, 0.1)),
         (DiscreteGaussian.calibrate(ZeroConcentratedDP(1), histogram(3)), GaussianDP(9)),
         (Laplace.calibrate(PureDP(1), count()), GaussianDP(0.9)),
         (Laplace.calibrate(PureDP(1), count()), RenyiDP(((2.0, 0.7),))),
@@ -167,8 +174,8 @@ def test_exact_profiles_are_reported() -> None:
     proof = verify(Laplace.calibrate(PureDP(1), count()))
     assert proof.delta(0.5) == pytest.approx(1 - math.exp(-0.25))
     assert proof.delta(1) == 0
-    with pytest.raises(MechanismError, match="only rho"):
-        verify(DiscreteGaussian.calibrate(ZeroConcentratedDP(1), histogram(3))).delta(1.0)
+    vector = verify(DiscreteGaussian.calibrate(ZeroConcentratedDP(0.5), histogram(3)))
+    assert vector.delta(5.3) < 1e-6 < vector.delta(5.1)
 
 
 @pytest.mark.parametrize("bad", [math.nan, -1, math.inf, True, "1"])
@@ -232,3 +239,42 @@ def test_integer_trade_off_is_the_dual_of_the_profile(index: int) -> None:
     for epsilon in (0.0, 0.1, 0.25):
         dual = float(np.max(1 - beta - math.exp(epsilon) * alpha))
         assert dual == pytest.approx(float(profile.delta(epsilon)), abs=2e-4)
+
+
+def test_what_follows_from_rho() -> None:
+    """(ε, δ) from ρ, and ρ from (ε, δ): the reference's Proposition 12, to 1e-9 of each."""
+    for row in reference("e_zcdp.json")["rows"]:
+        found = ConcentratedProfile(row["rho"]).epsilon(row["delta"])
+        assert found == pytest.approx(row["cks20_continuous_alpha"], rel=1e-6)
+        assert found >= row["gaussian_exact_eps"]
+    for row in reference("e_zcdp.json")["inverse"]:
+        promise = ApproximateDP(row["eps"], row["delta"])
+        noise = DiscreteGaussian.calibrate(promise, histogram(3))
+        assert noise.rho == pytest.approx(row["cks20_rho"], rel=1e-6)
+
+
+@pytest.mark.parametrize("rho", [1e-9, 0.02, 3.0])
+def test_rho_never_promises_more_than_the_gaussian(rho: float) -> None:
+    """Normal noise is ρ-concentrated: its δ(ε) and trade-off are never worse than what ρ says."""
+    bound, normal = ConcentratedProfile(rho), GaussianProfile(math.sqrt(2 * rho))
+    at = rho + math.sqrt(rho) * np.linspace(0, 20, 40)
+    assert (bound.log_delta(at) >= normal.log_delta(at)).all()
+    alpha = np.concatenate([[0, 1], np.logspace(-12, -0.01, 60)])
+    curve = bound.trade_off(alpha)
+    assert (curve <= normal.trade_off(alpha) + 1e-15).all()
+    assert (curve >= 0).all()
+
+
+def test_a_relation_must_be_named() -> None:
+    """Every definition refuses neighbours that are not one of the two relations."""
+    for made in (
+        lambda: PureDP(1, "replace"),  # type: ignore[arg-type]
+        lambda: GaussianDP(1, None),  # type: ignore[arg-type]
+        lambda: TradeOffDP(lambda a: 1 - a, "perfect", 1),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(MechanismError, match="neighbours"):
+            made()
+    with pytest.raises(MechanismError, match="function"):
+        TradeOffDP(0.5, "a number")  # type: ignore[arg-type]
+    for kind in (PureDP(1), ApproximateDP(1, 1e-6), RenyiDP(((2, 1),)), GaussianDP(1)):
+        assert "replace-one neighbours" in str(kind)

@@ -75,17 +75,12 @@ class Additive(ABC):
 
     @property
     @abstractmethod
-    def profile(self) -> Profile | None:
-        """Its δ(ε) and trade-off curve (an upper bound for vectors); None if only ρ is known."""
+    def profile(self) -> Profile:
+        """Its δ(ε) and trade-off curve: exact for one number, a bound for a vector."""
 
     def delta(self, epsilon: float) -> float:
         """Return δ(ε): exact for one number, an upper bound for a vector."""
-        profile = self.profile
-        if profile is None:
-            raise MechanismError(
-                "no delta(epsilon) is known here, only rho: ask the zcdp accountant"
-            )
-        return float(profile.delta(float(at_least_zero("epsilon", epsilon))))
+        return float(self.profile.delta(float(at_least_zero("epsilon", epsilon))))
 
     @property
     def largest_loss(self) -> Fraction | None:

@@ -39,6 +39,7 @@ class PureDP:
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
+        _named(self.neighbours)
         above_zero("epsilon", self.epsilon)
 
     def __str__(self) -> str:
@@ -60,6 +61,7 @@ class ApproximateDP:
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
+        _named(self.neighbours)
         above_zero("epsilon", self.epsilon)
         inside_unit("delta", self.delta)
 
@@ -81,6 +83,7 @@ class ZeroConcentratedDP:
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
+        _named(self.neighbours)
         above_zero("rho", self.rho)
 
     def __str__(self) -> str:
@@ -100,6 +103,7 @@ class RenyiDP:
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
+        _named(self.neighbours)
         if not self.curve:
             raise MechanismError("a Rényi curve needs at least one (order, divergence), got none")
         for order, divergence in self.curve:
@@ -125,6 +129,7 @@ class GaussianDP:
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
     def __post_init__(self) -> None:
+        _named(self.neighbours)
         above_zero("mu", self.mu)
 
     def __str__(self) -> str:
@@ -148,6 +153,11 @@ class TradeOffDP:
     name: str
     neighbours: Neighbours = Neighbours.REPLACE_ONE
 
+    def __post_init__(self) -> None:
+        _named(self.neighbours)
+        if not callable(self.trade_off):
+            raise MechanismError(f"trade_off must be a function, got {self.trade_off!r}")
+
     def __str__(self) -> str:
         return f"trade-off {self.name}, {self.neighbours.value} neighbours"
 
@@ -155,3 +165,8 @@ class TradeOffDP:
 Definition: TypeAlias = (
     PureDP | ApproximateDP | ZeroConcentratedDP | RenyiDP | GaussianDP | TradeOffDP
 )
+
+
+def _named(neighbours: Neighbours) -> None:
+    if not isinstance(neighbours, Neighbours):
+        raise MechanismError(f"neighbours must be a Neighbours, got {neighbours!r}")

@@ -13,9 +13,9 @@ from scipy.optimize import brentq
 from deniable_protocol.errors import MechanismError
 
 from .additive import Additive
-from .arguments import Number, above_zero, exact, inside_unit
+from .arguments import Number, above_zero, exact, float_up, inside_unit
 from .definitions import ApproximateDP, Definition, ZeroConcentratedDP
-from .discrete_profiles import WIDEST, DiscreteGaussianProfile
+from .discrete_profiles import WIDEST, ConcentratedProfile, DiscreteGaussianProfile
 from .events import DiscreteGaussianEvent, ZCDPEvent
 from .laplace import on_grid
 from .sampling import Source, discrete_gaussian
@@ -49,7 +49,8 @@ class DiscreteGaussian(Additive):
         """Choose the smallest σ that meets a definition, rounded up.
 
         Args:
-            definition: ZeroConcentratedDP; or ApproximateDP, for a query of one number.
+            definition: ZeroConcentratedDP; or ApproximateDP, by the exact profile for a query of
+                one number and by way of ρ for a vector.
             sensitivity: The query's; its L2 is used.
             grid: Distance of the values the query can take; 1 for counts.
 
@@ -64,11 +65,13 @@ class DiscreteGaussian(Additive):
             case ApproximateDP() if sensitivity.coordinates == 1:
                 moved = max(1, sensitivity.l1 // step)
                 scale = exact("sigma", _smallest_sigma(definition, moved)) * step
+            case ApproximateDP():
+                times = exact("sigma", (1 + 1e-12) / math.sqrt(2 * _largest_rho(definition)))
+                scale = times * exact("L2 sensitivity", sensitivity.l2)
             case _:
                 raise MechanismError(
-                    "discrete Gaussian noise is calibrated to ZeroConcentratedDP, or to "
-                    f"ApproximateDP for one number; got {type(definition).__name__} for "
-                    f"{sensitivity.coordinates} numbers"
+                    "discrete Gaussian noise is calibrated to ZeroConcentratedDP or ApproximateDP, "
+                    f"got {type(definition).__name__}"
                 )
         return cls(definition, sensitivity, scale, step)
 
@@ -86,10 +89,10 @@ class DiscreteGaussian(Additive):
         return exact("L2 sensitivity", self.sensitivity.l2) ** 2 / (2 * self.scale**2)
 
     @property
-    def profile(self) -> DiscreteGaussianProfile | None:
-        """The exact profile, for one number."""
+    def profile(self) -> DiscreteGaussianProfile | ConcentratedProfile:
+        """The exact profile of a number; for a vector, what follows from its ρ."""
         if self.sensitivity.coordinates > 1:
-            return None
+            return ConcentratedProfile(float_up(self.rho))
         moved = max(1, self.sensitivity.l1 // self.grid)
         return DiscreteGaussianProfile(float(self.scale / self.grid), moved)
 
@@ -139,3 +142,20 @@ def _smallest_sigma(definition: ApproximateDP, moved: int) -> float:
         return high
     root = float(brentq(excess, low, high, xtol=1e-14, rtol=1e-14, maxiter=300)) * (1 + 1e-12)
     return root if excess(root) <= 0 else high
+
+
+def _largest_rho(definition: ApproximateDP) -> float:
+    """Find the largest ρ, rounded down, that implies (ε, δ)."""
+    goal = math.log(definition.delta)
+
+    def excess(log_rho: float) -> float:
+        profile = ConcentratedProfile(math.exp(log_rho))
+        return max(float(profile.log_delta(definition.epsilon)), -1e306) - goal
+
+    high = math.log(definition.epsilon)
+    while excess(high) <= 0:
+        high += 1.0
+    low = high - 1.0
+    while excess(low) > 0:
+        low -= 2.0
+    return math.exp(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-13))) * (1 - 1e-9)

@@ -34,8 +34,9 @@ from .definitions import (
     TradeOffDP,
     ZeroConcentratedDP,
 )
+from .discrete_profiles import ConcentratedProfile
 from .events import Event, GaussianEvent
-from .profiles import Profile
+from .profiles import ApproximateProfile, Profile
 
 Method = Literal["exact", "bound", "checked on a grid"]
 
@@ -54,7 +55,7 @@ class Mechanism(Protocol):
         """What a release costs."""
 
     @property
-    def profile(self) -> Profile | None:
+    def profile(self) -> Profile:
         """Its δ(ε) and trade-off curve, exact or an upper bound."""
 
     def delta(self, epsilon: float) -> float:
@@ -157,12 +158,10 @@ def _approximate(mechanism: Mechanism, promise: ApproximateDP) -> Proof:
     loss, epsilon = mechanism.largest_loss, exact("epsilon", promise.epsilon)
     if loss is not None and loss <= epsilon:
         return Proof(mechanism, f"the largest loss is {float(loss):g}, so delta is 0", "exact")
-    if mechanism.profile is None:
-        raise MechanismError("not proved: no delta(epsilon) is known of this mechanism, only rho")
     found = mechanism.delta(promise.epsilon)
-    return _at_most(
-        mechanism, f"delta at epsilon = {promise.epsilon:g}", found, "delta", promise.delta
-    )
+    bound = isinstance(mechanism.profile, ApproximateProfile | ConcentratedProfile)
+    what = f"delta at epsilon = {promise.epsilon:g}"
+    return _at_most(mechanism, what, found, "delta", promise.delta, "bound" if bound else "exact")
 
 
 def _concentrated(mechanism: Mechanism, promise: ZeroConcentratedDP) -> Proof:
@@ -230,8 +229,6 @@ def _gaussian(mechanism: Mechanism, promise: GaussianDP) -> Proof:
 
 
 def _trade_off(mechanism: Mechanism, promise: TradeOffDP) -> Proof:
-    if mechanism.profile is None:
-        raise MechanismError("not proved: no trade-off curve is known, only rho")
     worst = largest_excess(mechanism.profile, promise.trade_off)
     if not worst <= 1e-12:
         raise MechanismError(

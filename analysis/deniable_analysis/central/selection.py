@@ -20,6 +20,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,11 +29,12 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import lambertw
 
 from deniable_protocol.errors import MechanismError
 
 from . import cells
-from .arguments import Number, above_zero, at_least_zero, exact, float_up
+from .arguments import Number, above_zero, at_least_zero, exact, float_up, inside_unit
 from .definitions import Definition, PureDP
 from .events import PureEvent
 from .profiles import ApproximateProfile
@@ -114,11 +116,20 @@ class Selection(ABC):
     def probabilities(self, utilities: Sequence[Number]) -> NDArray[np.float64]:
         """Return each candidate's chance of being named; float64, sums to 1."""
 
+    @property
+    def noise_scale(self) -> float:
+        """Scale 1/r of the noise that the choice amounts to, in units of utility."""
+        return 1 / float(self.rate)
+
+    @abstractmethod
+    def _shortfall(self, others: int, miss: float) -> float:
+        """Return how far below the best, times r, a named candidate is with chance `miss`."""
+
     @abstractmethod
     def _choose(self, gaps: list[Fraction], below: Source) -> int:
         """Name a candidate, given r times how far each utility is below the best."""
 
-    def release(self, utilities: Sequence[Number], below: Source = system_below) -> int:
+    def release(self, utilities: Sequence[Number], below: Source = system_below) -> Chosen:
         """Name a candidate, drawn exactly.
 
         Privacy:
@@ -129,15 +140,55 @@ class Selection(ABC):
             below: The source of randomness; for tests only.
 
         Returns:
-            The index of the candidate.
+            The candidate, with how far from the best it may be.
 
         Raises:
             MechanismError: If there is no candidate, or a utility is not a finite number.
         """
-        return self._choose([self.rate * gap for gap in _gaps(utilities)], below)
+        gaps = [self.rate * gap for gap in _gaps(utilities)]
+        return Chosen(self, self._choose(gaps, below), len(gaps))
 
     def _scaled(self, utilities: Sequence[Number]) -> NDArray[np.float64]:
         return np.array([-float(self.rate * gap) for gap in _gaps(utilities)])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A candidate's name that may be published, with the noise it carries.
+
+    Args:
+        mechanism: Where it comes from.
+        index: Place of the candidate among the utilities.
+        candidates: How many there were.
+    """
+
+    mechanism: Selection
+    index: int
+    candidates: int
+
+    @property
+    def noise_scale(self) -> float:
+        """Scale of the noise, in units of utility."""
+        return self.mechanism.noise_scale
+
+    def shortfall(self, level: float = 0.95) -> float:
+        """Return how far below the best utility this candidate's is, at most, at a given level.
+
+        The one-sided confidence statement for a choice: whatever the utilities are, it is wrong
+        with chance 1 − level at most. Exact for the exponential mechanism in its worst case (all
+        others equal); an upper bound for the other two.
+
+        Args:
+            level: Chance of holding, in (0, 1).
+
+        Returns:
+            A distance in units of utility, at least 0.
+        """
+        miss = 1 - inside_unit("level", level)
+        if self.candidates == 1:
+            return 0.0
+        found = self.mechanism._shortfall(self.candidates - 1, miss)
+        return max(0.0, found) * self.noise_scale
 
 
 @dataclass(frozen=True)
@@ -158,6 +209,10 @@ class Exponential(Selection):
         """Return each candidate's chance; computed from the best down, so nothing overflows."""
         weights = np.exp(self._scaled(utilities))
         return np.asarray(weights / weights.sum())
+
+    def _shortfall(self, others: int, miss: float) -> float:
+        # P(one of m others, all lower by s) = m e^(−rs)/(1 + m e^(−rs)), solved for rs.
+        return math.log(others) + math.log1p(-miss) - math.log(miss)
 
     def _choose(self, gaps: list[Fraction], below: Source) -> int:
         # A uniform candidate kept with chance e^(−gap) is one with chance ∝ e^(−gap).
@@ -192,6 +247,10 @@ class PermuteAndFlip(Selection):
         for j, chance in enumerate(q):
             others[np.arange(len(q)) != j] *= 1 - chance * t
         return np.asarray(q * (others @ weights) / 2)
+
+    def _shortfall(self, others: int, miss: float) -> float:
+        # Its shortfall is never the likelier to pass a bound [MS20, Theorem 2].
+        return math.log(others) + math.log1p(-miss) - math.log(miss)
 
     def _choose(self, gaps: list[Fraction], below: Source) -> int:
         left = list(range(len(gaps)))
@@ -232,6 +291,12 @@ class ReportNoisyMax(Selection):
         log_cdf = np.where(away < 0, away - np.log(2), np.log1p(-tail))
         found = (tail * np.exp(log_cdf.sum(axis=0) - log_cdf)) @ (width * weights).ravel()
         return np.asarray(found / found.sum())
+
+    def _shortfall(self, others: int, miss: float) -> float:
+        # A difference of two Laplace numbers passes x with chance (2 + x)e^(−x)/4; times m, solved
+        # for x by the lower branch of Lambert's W.
+        target = 4 * miss / others * math.exp(-2)
+        return -2 - float(lambertw(-target, -1).real) if target < math.exp(-1) else 0.0
 
     def _choose(self, gaps: list[Fraction], below: Source) -> int:
         noisy = [replace(cells.laplace(Fraction(1), below), offset=-gap) for gap in gaps]
