@@ -17,11 +17,11 @@ from .channel import Channel
 from .errors import ChannelError, SurveyError, TokenError
 from .fields import Problems, read_name, read_text, read_whole
 from .question import LANGUAGE
-from .survey import ARM, FORMAT, SURVEY_NAME, Survey, build_survey
+from .survey import ARM, FORMAT, SURVEY_NAME, Results, Survey, build_survey
 
 MAX_QUESTIONS: Final = 200
 _SURVEY_KEYS: Final = (
-    "name", "title", "intro", "language", "arms", "invite_key", "privacy", "questions",
+    "name", "title", "intro", "language", "arms", "invite_key", "results", "privacy", "questions",
 )  # fmt: skip
 _PRIVACY_KEYS: Final = ("epsilon", "allocation", "ask", "waves")
 
@@ -77,6 +77,8 @@ def _survey(source: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
         published["arms"] = _arms(source["arms"], problems.key("arms"))
     if "invite_key" in source:
         published["invite_key"] = _invite_key(source["invite_key"], problems.key("invite_key"))
+    if "results" in source:
+        published["results"] = _results(source["results"], problems.at(", [results]"))
     given = source.get("questions")
     if not isinstance(given, list) or not 1 <= len(given) <= MAX_QUESTIONS:
         problems.key("questions").add(f": expected 1 to {MAX_QUESTIONS} [[questions]] tables")
@@ -95,6 +97,18 @@ def _invite_key(given: object, problems: Problems) -> dict[str, Any]:
     except TokenError as error:
         problems.add(f": {error}; paste the [invite_key] table that 'deniable invite' prints")
         return {}
+
+
+def _results(given: object, problems: Problems) -> dict[str, Any]:
+    table = given if isinstance(given, Mapping) else {}
+    if table is not given:
+        problems.add(": expected a [results] table")
+    problems.unknown(table, ("from", "every"))
+    usual = Results()
+    return {
+        "from": read_whole(table, "from", 10, 10**9, problems) or usual.minimum,
+        "every": read_whole(table, "every", 10, 10**9, problems) or usual.every,
+    }
 
 
 def _arms(given: object, problems: Problems) -> list[str]:

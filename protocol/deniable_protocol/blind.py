@@ -30,7 +30,7 @@ PREFIX: Final = 32  # random bytes before the message, so that no two messages a
 SALT: Final = 48
 _HASH: Final = hashlib.sha384
 _HASH_SIZE: Final = 48
-_BITS: Final = range(2048, 4097)
+_BITS: Final = range(2048, 4097, 8)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class PublicKey:
 
     Attributes:
         modulus: n, of 2,048 to 4,096 bits.
-        exponent: e, odd and above 2.
+        exponent: e, odd, above 2 and below 2^32.
     """
 
     modulus: int
@@ -47,7 +47,7 @@ class PublicKey:
 
     def __post_init__(self) -> None:
         if self.modulus.bit_length() not in _BITS or self.modulus % 2 == 0:
-            raise TokenError("expected an odd RSA modulus of 2,048 to 4,096 bits")
+            raise TokenError("expected an odd RSA modulus of 2,048 to 4,096 bits, in whole bytes")
         if self.exponent < 3 or self.exponent % 2 == 0 or self.exponent.bit_length() > 32:
             raise TokenError("expected an odd RSA exponent of 3 to 2^32")
 

@@ -37,6 +37,34 @@ _ARM_AND_TOKEN: Final = 1024  # more than the longest of both, with their keys
 
 
 @dataclass(frozen=True)
+class Results:
+    """Say when results may be shown to everyone.
+
+    Attributes:
+        minimum: How many reports there must be first.
+        every: How many more reports there must be before they are drawn again, so that nobody who
+            watches the page sees a single report arrive.
+    """
+
+    minimum: int = 100
+    every: int = 20
+
+    @classmethod
+    def read(cls, found: Any) -> Results:
+        """Read what is published of them."""
+        minimum, every = typed(found["from"], int), typed(found["every"], int)
+        if set(found) != {"from", "every"} or not (minimum >= 10 and every >= 10):
+            raise SurveyError(["results: expected from and every, each at least 10 reports"])
+        return cls(minimum, every)
+
+    def drawn(self, reports: int) -> int | None:
+        """Round a number of reports down to the last at which results were drawn, or None."""
+        if reports < self.minimum:
+            return None
+        return self.minimum + (reports - self.minimum) // self.every * self.every
+
+
+@dataclass(frozen=True)
 class Survey:
     """A published survey. Build one with ``Survey.load``; it never changes afterwards.
 
@@ -50,6 +78,7 @@ class Survey:
             all (``allocation = "sample"``).
         arms: The collection arms that a page may name: waves, sites, groups. Public, and stored.
         memoize: True if the same answer to the same question sends the same report in later waves.
+        results: When results are shown to everyone; None if never.
         invite_key: The key that signs invitations; None if anyone may answer.
 
     >>> survey = Survey.load({
@@ -71,6 +100,7 @@ class Survey:
     ask: int | None = None
     arms: tuple[str, ...] = ()
     memoize: bool = False
+    results: Results | None = None
     invite_key: PublicKey | None = None
 
     @classmethod
@@ -149,6 +179,8 @@ class Survey:
             found["arms"] = list(self.arms)
         if self.memoize:
             found["waves"] = "memoize"
+        if self.results is not None:
+            found["results"] = {"from": self.results.minimum, "every": self.results.every}
         if self.invite_key is not None:
             found["invite_key"] = self.invite_key.published
         return found
@@ -249,6 +281,7 @@ def build_survey(found: Any) -> Survey:
         ask=_read_ask(found["ask"], questions) if "ask" in found else None,
         arms=tuple(matching(arm, ARM) for arm in typed(found.get("arms", []), list)),
         memoize=memoize,
+        results=Results.read(found["results"]) if "results" in found else None,
         invite_key=PublicKey.parse(found["invite_key"]) if "invite_key" in found else None,
     )
 

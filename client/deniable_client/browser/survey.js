@@ -11,6 +11,7 @@ const QUESTION_NAME = /^(?!(?:id|arm)$)[a-z][a-z0-9_]{0,39}$/; // both name a co
 const SURVEY_NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/; // and an arm
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
 const DECIMAL = /^(?!-0$)-?(?:0|[1-9]\d{0,9})(?:\.\d{0,11}[1-9])?$/;
+const MODULUS = /^[89a-f](?:[0-9a-f]{2}){255,511}[13579bdf]$/; // 2,048 to 4,096 bits, whole bytes, odd
 const MAX_REPORT_BYTES = 65536;
 
 /**
@@ -38,8 +39,8 @@ export async function readSurvey(data, digest) {
  * @returns {Omit<Survey, "digest">}
  */
 function checked(found) {
-  const { arms, ask, format, intro, language, name, title, waves } = found;
-  keys(found, "format,language,name,odds,questions,title", { arms, ask, intro, waves });
+  const { arms, ask, format, intro, invite_key, language, name, results, title, waves } = found;
+  keys(found, "format,language,name,odds,questions,title", { arms, ask, intro, invite_key, results, waves });
   must(format === "deniable-survey/1" && SURVEY_NAME.test(name));
   checkText(title, language);
   if (intro !== undefined) checkText(intro, language);
@@ -50,6 +51,15 @@ function checked(found) {
   must(new Set(questions.map((question) => question.name)).size === questions.length);
   must(ask === undefined || (Number.isInteger(ask) && ask >= 1 && ask < questions.length));
   must(waves === undefined || (waves === "memoize" && questions.every((q) => q.channel.d === 1)));
+  if (results !== undefined) {
+    keys(results, "every,from");
+    must([results.every, results.from].every((count) => Number.isSafeInteger(count) && count >= 10));
+  }
+  if (invite_key !== undefined) {
+    keys(invite_key, "exponent,modulus");
+    const { exponent, modulus } = invite_key;
+    must(isName(modulus, MODULUS) && exponent >= 3 && exponent < WORDS && exponent % 2 === 1);
+  }
   must(longest(questions) <= MAX_REPORT_BYTES);
   const dearest = questions.map(oddsOf).sort((left, right) => (left.a * right.b > right.a * left.b ? -1 : 1));
   const odds = product(dearest.slice(0, ask));
@@ -108,8 +118,12 @@ function isName(/** @type {unknown} */ value, /** @type {RegExp} */ pattern) {
 
 /** Bytes of the longest report that these questions can give. */
 function longest(/** @type {Question[]} */ questions) {
-  const entries = questions.map(({ name, channel }) => name.length + 6 + channel.d * (`${channel.k - 1}`.length + 1));
-  return entries.reduce((sum, entry) => sum + entry, 101);
+  const entries = questions.map((question) => {
+    const { k, d } = question.channel;
+    const names = itemsOf(question).reduce((sum, item) => sum + item.length, 0);
+    return names + itemsOf(question).length * (6 + d * (`${k - 1}`.length + 1));
+  });
+  return entries.reduce((sum, entry) => sum + entry, 101 + 1024); // room for arm and token
 }
 
 /**
