@@ -92,7 +92,7 @@ def fit_counts(counts: Counts, channel: Channel) -> BestFit:
     return BestFit(shares, _violation(shares, (bottom * ratios.sum() + ratios) / counts.sum()))
 
 
-def fit_subsets(bits: Bits, channel: Channel) -> BestFit:
+def fit_subsets(bits: Bits, channel: Channel, times: Floats | None = None) -> BestFit:
     """Find the maximum-likelihood shares for reports of any subset size.
 
     A report S has likelihood proportional to Σ_j π_j (1 + (r−1)·1[j ∈ S]), r = odds, which makes
@@ -103,13 +103,14 @@ def fit_subsets(bits: Bits, channel: Channel) -> BestFit:
     Args:
         bits: One row for each report, at least one.
         channel: The channel of the question.
+        times: How often each row counts; once where there is nothing given.
 
     References:
         [KCSA20] Y. Kim, P. Carbonetto, M. Stephens and M. Anitescu, A Fast Algorithm for Maximum
         Likelihood Estimation of Mixture Proportions Using Sequential Quadratic Programming,
         JCGS 29 (2020), 261-273, Section 3: the same steps, with the sum constraint relaxed.
     """
-    likelihood = _Likelihood.of(bits, channel)
+    likelihood = _Likelihood.of(bits, channel, times)
     held = column_sums(likelihood.rows, likelihood.times, channel.options)
     start = (held - float(channel.q)) / float(channel.p - channel.q)
     here = likelihood.at(nearest_shares(start))
@@ -169,9 +170,11 @@ class _Likelihood:
     """r − 1: what holding the true answer adds to the weight of a report."""
 
     @classmethod
-    def of(cls, bits: Bits, channel: Channel) -> _Likelihood:
-        rows, times = distinct(bits, channel.options, channel.subset)
-        return cls(rows, times / times.sum(), channel.options, float(channel.odds - 1))
+    def of(cls, bits: Bits, channel: Channel, times: Floats | None) -> _Likelihood:
+        rows, counted = (
+            distinct(bits, channel.options, channel.subset) if times is None else (bits, times)
+        )
+        return cls(rows, counted / counted.sum(), channel.options, float(channel.odds - 1))
 
     def at(self, shares: Floats) -> _Point:
         mixtures = shares.sum() + self.gain * row_sums(self.rows, shares)
