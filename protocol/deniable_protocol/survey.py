@@ -57,11 +57,13 @@ class Results:
             raise SurveyError(["results: expected from and every, each at least 10 reports"])
         return cls(minimum, every)
 
-    def drawn(self, reports: int) -> int | None:
-        """Round a number of reports down to the last at which results were drawn, or None."""
-        if reports < self.minimum:
-            return None
-        return self.minimum + (reports - self.minimum) // self.every * self.every
+    def due(self, reports: int, drawn: int | None) -> bool:
+        """Tell whether results are to be drawn, when they were last drawn from so many reports.
+
+        >>> Results(100, 20).due(99, None), Results(100, 20).due(119, 100)
+        (False, False)
+        """
+        return reports >= (self.minimum if drawn is None else drawn + self.every)
 
 
 @dataclass(frozen=True)
