@@ -160,7 +160,7 @@ export function checkArm({ arms }, arm) {
   if (!known) throw new DeniableError("page", `arm: expected ${arms ? arms.join(", ") : "none"}`);
 }
 
-function exactly(/** @type {number} */ size, /** @type {Read} */ read) {
+export function exactly(/** @type {number} */ size, /** @type {Read} */ read) {
   const bytes = read(size);
   if (bytes.length !== size) throw new DeniableError("entropy");
   return bytes;
