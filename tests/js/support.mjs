@@ -4,11 +4,19 @@ import { readFileSync } from "node:fs";
 
 import { applyNoise, canonical, drawNoise } from "../../client/deniable_client/browser/deniable.js";
 
+/** The cases of a file, with the text of the survey in place of its name. */
 export function vectors(name) {
   const file = new URL(`../../protocol/vectors/${name}`, import.meta.url);
   const found = JSON.parse(readFileSync(file, "utf8"));
   if (found.format !== "deniable-vectors/1") throw new Error(`${name} has format ${found.format}`);
-  return found.cases;
+  if (!found.surveys) return found.cases;
+  return found.cases.map((one) => ({ ...one, survey: change([...found.surveys[one.survey]], one) }));
+}
+
+/** At a place, so many characters become others; Python counts them by code points. */
+function change(text, { at = 0, cut = 0, put = "" }) {
+  text.splice(at, cut, put);
+  return text.join("");
 }
 
 /** A source of these bytes and no more; `left()` tells how many are unread. */

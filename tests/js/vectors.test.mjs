@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { applyNoise, below, drawNoise, prepare, readSurvey } from "../../client/deniable_client/browser/deniable.js";
-import { Device } from "../../client/deniable_client/browser/device.js";
+import { Device, respondOnce, spentIn } from "../../client/deniable_client/browser/device.js";
+import * as panel from "../../client/deniable_client/browser/panel.js";
 import { bytes, vectors } from "./support.mjs";
 
 const encoder = new TextEncoder();
@@ -35,24 +36,64 @@ test("subsets are as pinned, and take exactly the pinned bytes", () => {
   }
 });
 
-test("the bytes that are sent are as pinned", async () => {
-  for (const { survey: text, answers, bytes: hex, report } of vectors("reports.json")) {
+const read = async (text) => {
+  const data = encoder.encode(text);
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  return readSurvey(data, `sha256-${Buffer.from(hash).toString("base64")}`);
+};
+
+test("the bytes that are sent are as pinned, for every kind of question", async () => {
+  for (const { survey: text, answers, arm, bytes: hex, report, reason } of vectors("reports.json")) {
     const source = bytes(hex);
-    const survey = await readSurvey(encoder.encode(text), JSON.parse(report).survey);
-    assert.equal(prepare(survey, source.read)(answers), report);
+    const survey = await read(text);
+    const run = () => prepare(survey, source.read, arm)(answers);
+    if (reason) assert.throws(run, refused(reason));
+    else assert.equal(run(), report);
     assert.equal(source.left(), 0);
   }
 });
 
+test("answers that do not fit are refused after all noise is drawn, a wrong arm before any is", async () => {
+  for (const { survey: text, answers, arm, bytes: hex, reason, comment } of vectors("refused-answers.json")) {
+    const source = bytes(hex);
+    const survey = await read(text);
+    assert.throws(() => prepare(survey, source.read, arm)(answers), refused(reason), comment);
+    assert.equal(source.left(), 0);
+  }
+});
+
+test("waves of one device send the pinned reports at the pinned odds; one refused draws nothing", async () => {
+  for (const { survey: text, waves, comment, ...limit } of vectors("panels.json")) {
+    const survey = await read(text);
+    const memory = new Map();
+    for (const { arm, answers, bytes: hex = "", report, spent, reason } of waves) {
+      const source = bytes(hex);
+      const asked = { arm, maxEpsilon: limit["max-epsilon"] };
+      const run = () => respondOnce(memory, (name, one) => memory.set(name, one), survey, panel, answers, asked, source.read);
+      if (reason) {
+        const before = [...memory];
+        assert.throws(run, refused(reason), comment);
+        assert.deepEqual([...memory], before);
+        continue;
+      }
+      assert.equal(run(), report, comment);
+      const { a, b } = spentIn(memory);
+      assert.deepEqual([String(a), String(b)], spent, comment);
+      assert.equal(source.left(), 0);
+    }
+  }
+});
+
 test("sound surveys are read, and each tampered one is refused for the pinned reason", async () => {
-  for (const { survey: text, digest, odds, reason, ...limit } of vectors("surveys.json")) {
+  for (const { survey: text, digest, odds, reason, comment, ...limit } of vectors("surveys.json")) {
     const run = async () => {
       const survey = await readSurvey(encoder.encode(text), digest);
-      await new Device(null).check(survey, { maxEpsilon: limit["max-epsilon"] });
+      const [arm] = survey.arms ?? [];
+      await new Device(null).check(survey, { arm, maxEpsilon: limit["max-epsilon"] });
       return survey;
     };
     if (reason) {
-      await assert.rejects(run, refused(reason));
+      await assert.rejects(run, refused(reason), `${comment}: ${text}`);
     } else {
       const found = (await run()).odds;
       assert.deepEqual([String(found.a), String(found.b)], odds);

@@ -8,16 +8,33 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from deniable_client import Device, device
 from deniable_client.entropy import below
+from deniable_client.invitation import blind, unblind
 from deniable_client.randomizer import apply_noise, draw_noise
-from deniable_client.respond import respond_with
-from deniable_protocol import Channel, EntropyError, Survey
+from deniable_client.respond import check_arm, respond_with
+from deniable_protocol import (
+    AnswerError,
+    BudgetError,
+    Channel,
+    DeniableError,
+    EntropyError,
+    Survey,
+    SurveyError,
+)
+from deniable_protocol.blind import PublicKey
+from deniable_protocol.canonical import canonical, digest
+
+from . import samples
+from .samples import given, said
 
 FOLDER = Path(__file__).resolve().parents[2] / "protocol" / "vectors"
 FORMAT = "deniable-vectors/1"
@@ -37,7 +54,12 @@ def build() -> dict[str, dict[str, Any]]:
         "below.json": _file("Uniform integers: bytes in, value out.", _below()),
         "randomizer.json": _file("One answer: bytes in, subset out.", _randomizer()),
         "reports.json": _file("Whole reports: bytes in, canonical bytes out.", _reports()),
+        "panels.json": _file("Waves that one device answers, with permanent noise.", _panels()),
         "surveys.json": _file("Published surveys, sound and tampered with.", _surveys()),
+        "refused-answers.json": _file("Answers that a device refuses.", _refused_answers()),
+        "blinding.json": _file(
+            "Invitations: bytes in, blinded message and token out.", _blinding()
+        ),
         "refused-reports.json": _file("Reports that an intake refuses.", _refused_reports()),
     }
 
@@ -48,7 +70,11 @@ def render(content: dict[str, Any]) -> str:
 
 
 def _file(comment: str, cases: Iterator[dict[str, Any]]) -> dict[str, Any]:
-    return {"format": FORMAT, "comment": comment, "cases": list(cases)}
+    found = list(cases)
+    used = {case["survey"] for case in found if "survey" in case}
+    surveys = {name: s.to_json().decode() for name, s in samples.surveys().items() if name in used}
+    content = {"format": FORMAT, "comment": comment, "cases": found}
+    return content | ({"surveys": surveys} if surveys else {})
 
 
 def _stream(name: str, size: int) -> str:
@@ -108,118 +134,160 @@ def _randomizer() -> Iterator[dict[str, Any]]:
                        "comment": "1 + d draws are always made"}  # fmt: skip
 
 
-def sample_surveys() -> list[Survey]:
-    """Surveys that the vectors use."""
-    yes_no = {"name": "used", "kind": "yes-no", "text": "Have you used it?"}
-    ages = {"name": "age", "kind": "choice", "text": {"en": "Age?", "bn": "বয়স?"},
-            "options": ["under 30", "30 to 49", "50 or over"], "optional": True}  # fmt: skip
-    district = {"name": "district", "kind": "choice", "text": "District?",
-                "options": [f"District {n}" for n in range(1, 31)], "epsilon": 1}  # fmt: skip
-    mood = {"name": "mood", "kind": "scale", "text": "Mood?", "share": 2,
-            "options": ["low", "so-so", "fine"], "scores": [-1, 0, 1.5]}  # fmt: skip
-    return [
-        Survey.load({"name": "one", "title": "One", "questions": [yes_no | {"odds": "3:1"}]}),
-        Survey.load({"name": "two", "title": {"en": "Two", "bn": "দুই"}, "intro": "Hello “you” <b>",
-                     "privacy": {"epsilon": 2}, "questions": [yes_no, ages, mood]}),
-        Survey.load({"name": "three", "title": "Three", "privacy": {"epsilon": 3.5},
-                     "questions": [district, mood, yes_no]}),
-    ]  # fmt: skip
-
-
 def _reports() -> Iterator[dict[str, Any]]:
-    for survey in sample_surveys():
-        for case in range(20):
-            indices = {
-                question.name: (case + 2 * place) % question.channel.options
-                for place, question in enumerate(survey.questions)
-            }
-            answers = {
-                name: str(survey[name].options[index])
-                if index < len(survey[name].options)
-                else None
-                for name, index in indices.items()
-            }
-            source = BytesIO(bytes.fromhex(_stream(f"{survey.name} {case}", 1024)))
-            report = respond_with(source.read, survey, answers)
+    for survey in samples.surveys().values():
+        if survey.memoize:
+            continue
+        for case in range(16):
+            arm = {"arm": survey.arms[case % len(survey.arms)]} if survey.arms else {}
+            source = BytesIO(bytes.fromhex(_stream(f"{survey.name} {case}", 4096)))
+            answers = given(survey, case)
+            report = respond_with(source.read, survey, said(survey, answers), **arm)
             yield {
-                "survey": survey.to_json().decode(),
-                "answers": indices,
+                "survey": survey.name,
+                "answers": answers,
                 "bytes": source.getvalue()[: source.tell()].hex(),
                 "report": report.to_json().decode(),
-            }
+            } | arm
+        short = source.getvalue()[: source.tell() - 1].hex()
+        yield {"survey": survey.name, "answers": answers, "bytes": short, "reason": "entropy"} | arm
+
+
+PANELS: dict[str, tuple[float, list[tuple[str, int]]]] = {
+    "the same answers in every wave": (50, [("w1", 0), ("w2", 0), ("w3", 0)]),
+    "other answers, then the first ones again": (50, [("w1", 0), ("w2", 1), ("w3", 2), ("w4", 0)]),
+    "a wave twice": (50, [("w1", 0), ("w1", 0)]),
+    "a limit that the second wave could pass": (4, [("w1", 0), ("w2", 0)]),
+    "a limit that the first wave could pass": (2.5, [("w1", 0)]),
+    "an arm that is none": (50, [("w7", 0)]),
+}
+
+
+def _panels() -> Iterator[dict[str, Any]]:
+    """Answer waves with the one device; every wave after a refused one is left out."""
+    survey = samples.surveys()["panel"]
+    for comment, (limit, waves) in PANELS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            own = Device(Path(folder) / "device.db", limit)
+            done = [_wave(own, survey, f"{comment} {place}", *wave)
+                    for place, wave in enumerate(waves)]  # fmt: skip
+        yield {"survey": survey.name, "comment": comment, "max-epsilon": limit, "waves": done}
+
+
+def _wave(own: Device, survey: Survey, name: str, arm: str, case: int) -> dict[str, Any]:
+    source = BytesIO(bytes.fromhex(_stream(name, 4096)))
+    answers = given(survey, case)
+    wave = {"arm": arm, "answers": answers}
+    try:
+        with patch.object(device, "system", source.read):
+            if own.pending(survey, arm=arm):
+                wave["comment"] = "the report that waits is given again"
+            report = own.respond(survey, said(survey, answers), arm=arm)
+    except BudgetError:
+        assert source.tell() == 0, "something was drawn before the limit was checked"
+        return wave | {"reason": "limit"}
+    except SurveyError:
+        return wave | {"reason": "page"}
+    spent = [str(part) for part in own.spent.as_integer_ratio()]
+    return wave | {"bytes": source.getvalue()[: source.tell()].hex(), "spent": spent,
+                   "report": report.to_json().decode()}  # fmt: skip
 
 
 def _surveys() -> Iterator[dict[str, Any]]:
-    for survey in sample_surveys():
-        yield {
-            "survey": survey.to_json().decode(),
-            "digest": survey.digest,
-            "odds": [str(survey.odds.numerator), str(survey.odds.denominator)],
-            "max-epsilon": 4,
-        }
-    for survey in sample_surveys():
-        yield {"survey": survey.to_json().decode(), "digest": survey.digest, "reason": "limit",
-               "max-epsilon": round(survey.epsilon, 3) - 0.002}  # fmt: skip
+    for survey in samples.surveys().values():
+        pinned = {"survey": survey.name, "digest": survey.digest}
+        odds = [str(part) for part in survey.odds.as_integer_ratio()]
+        yield pinned | {"odds": odds, "max-epsilon": 5}
+        yield pinned | {"reason": "limit", "max-epsilon": round(survey.epsilon, 3) - 0.002}
         text = survey.to_json().decode()
-        yield {"survey": text + " ", "digest": survey.digest, "reason": "digest", "max-epsilon": 4}
-        for comment, broken in _tampered(survey):
-            data = json.dumps(broken, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-            digest = "sha256-" + _base64(hashlib.sha256(data.encode()).digest())
-            yield {"survey": data, "digest": digest, "reason": "survey", "max-epsilon": 4,
-                   "comment": comment}  # fmt: skip
+        yield pinned | _change(text, text + " ") | {"reason": "digest", "max-epsilon": 5}
+        for comment, broken in samples.tampered(survey):
+            changed = canonical(broken).decode()
+            yield {"survey": survey.name, "digest": digest(changed.encode()), "reason": "survey",
+                   "max-epsilon": 5, "comment": comment} | _change(text, changed)  # fmt: skip
+    text = samples.surveys()["one"].to_json().decode()
+    for comment, old, new in (
+        ("not canonical: a space", ",", ", "),
+        ("not canonical: a float", '"k":2', '"k":2.0'),
+        ("not canonical: a key twice", '"k":2', '"k":2,"k":2'),
+        ("not canonical: unsorted", '"a":3,"b":1', '"b":1,"a":3'),
+        ("a proxy's HTML", text, "<!doctype html>"),
+    ):
+        changed = text.replace(old, new, 1)
+        yield {"survey": "one", "digest": digest(changed.encode()), "reason": "survey",
+               "max-epsilon": 5, "comment": comment} | _change(text, changed)  # fmt: skip
 
 
-def _base64(data: bytes) -> str:
-    import base64
+def _change(old: str, new: str) -> dict[str, Any]:
+    """Say briefly how one text becomes another: at a place, so many characters become others."""
+    at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
+              min(len(old), len(new)))  # fmt: skip
+    tail = 0
+    while tail < min(len(old), len(new)) - at and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return {"at": at, "cut": len(old) - at - tail, "put": new[at : len(new) - tail]}
 
-    return base64.b64encode(data).decode()
+
+def _refused_answers() -> Iterator[dict[str, Any]]:
+    survey = samples.surveys()["kinds"]
+    data = _stream("refused answers", 4096)
+    for comment, answers in samples.unfit(survey):
+        yield _refused({"survey": "kinds", "answers": answers, "arm": "north", "bytes": data,
+                        "reason": "answer", "comment": comment}, AnswerError)  # fmt: skip
+    for arm in ("west", "North", "", None):
+        yield _refused({"survey": "kinds", "answers": given(survey, 1), "bytes": "",
+                        "reason": "page"} | ({} if arm is None else {"arm": arm}),
+                       SurveyError)  # fmt: skip
+    yield _refused({"survey": "one", "answers": {"used": 0}, "arm": "north", "bytes": "",
+                    "reason": "page"}, SurveyError)  # fmt: skip
 
 
-def _tampered(survey: Survey) -> Iterator[tuple[str, dict[str, Any]]]:
-    def fresh() -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(survey.to_json())
-        return found
+def _refused(case: dict[str, Any], kind: type[DeniableError]) -> dict[str, Any]:
+    """Make sure that Python refuses it, and cut the bytes to those that were read."""
+    survey = samples.surveys()[case["survey"]]
+    source = BytesIO(bytes.fromhex(case["bytes"]))
+    try:
+        check_arm(survey, case.get("arm"))
+        respond_with(source.read, survey, said(survey, case["answers"]), arm=case.get("arm"))
+    except kind:
+        return case | {"bytes": source.getvalue()[: source.tell()].hex()}
+    raise AssertionError(f"not refused: {case}")
 
-    def with_channel(**change: object) -> dict[str, Any]:
-        found = fresh()
-        found["questions"][0]["channel"] |= change
-        return found
 
-    channel = fresh()["questions"][0]["channel"]
-    yield "stronger odds than the total states", with_channel(a=channel["a"] * 10)
-    yield "weaker odds than the total states", with_channel(a=channel["a"] + 1)
-    yield "odds of 1 hide everything and measure nothing", with_channel(a=1, b=1)
-    yield "odds below 1", with_channel(a=channel["b"], b=channel["a"])
-    yield "b is 0: no noise at all", with_channel(b=0)
-    yield "the subset is every option", with_channel(d=channel["k"])
-    yield "the subset is empty", with_channel(d=0)
-    yield "more options in the channel than in the question", with_channel(k=channel["k"] + 1)
-    yield "fewer options in the channel than in the question", with_channel(k=channel["k"] - 1)
-    yield "a draw that needs more than four bytes", with_channel(a=2**32, b=1)
-    yield "odds as a text", with_channel(a=str(channel["a"]))
-    yield "a subset that is not whole", with_channel(d=None)
-    yield "another format", fresh() | {"format": "deniable-survey/2"}
-    yield "no questions", fresh() | {"questions": []}
-    yield "a total that is too small", fresh() | {"odds": ["2", "1"]}
-    yield "a question twice", fresh() | {"questions": fresh()["questions"] * 2}
+def _blinding() -> Iterator[dict[str, Any]]:
+    """Blind under the key of RFC 9474, Appendix A.3; its secret half is published there."""
+    found = json.loads((FOLDER / "blind-signature.json").read_text(encoding="utf-8"))
+    n, secret = int(found["n"], 16), int(found["d"], 16)
+    key = PublicKey(n)
+    for survey in ("a", "canteen", "a-very-long-survey-name-of-forty-letters"):
+        source = BytesIO(bytes.fromhex(_stream(f"blinding {survey}", 4096)))
+        blinding = blind(key, survey, source.read)
+        signed = key.to_bytes(pow(key.number(blinding.sent), secret, n))
+        yield {
+            "survey": survey,
+            "bytes": source.getvalue()[: source.tell()].hex(),
+            "prefix": blinding.prefix.hex(),
+            "inverse": key.to_bytes(blinding.inverse).hex(),
+            "sent": blinding.sent.hex(),
+            "token": str(unblind(key, survey, blinding, signed)),
+        }
 
 
 def _refused_reports() -> Iterator[dict[str, Any]]:
-    survey = sample_surveys()[2]
-    text = survey.to_json().decode()
+    survey = samples.surveys()["three"]
     source = BytesIO(bytes.fromhex(_stream("refused", 1024)))
     answers = {"district": "District 3", "mood": "fine", "used": "Yes"}
     good = json.loads(respond_with(source.read, survey, answers).to_json())
 
-    def case(reason: str, body: object) -> dict[str, Any]:
+    def case(reason: str, body: object, name: str = "three") -> dict[str, Any]:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return {"survey": text, "body": data.hex(), "reason": reason}
+        return {"survey": name, "body": data.hex(), "reason": reason}
 
     for body in (b"", b"{", b"\xff\xfe", b'{"a":1,"a":2}', b"[" * 5000, b"1" * 5000, b"NaN",
                  json.dumps(good).replace("[1]", "[1.0]").replace("[0]", "[0.0]").replace(
                      "[2]", "[2.0]").encode()):  # fmt: skip
         yield case("not-json", body)
-    yield case("too-large", b" " * 65537)
+    yield case("too-large", b" ") | {"times": 65537}
     for body in ([], None, "x", 7, {}, {**good, "ip": "x"}, {k: good[k] for k in ("id", "survey")}):
         yield case("shape", body)
     for value in ("", None, 5, "sha256-" + "A" * 43 + "="):
@@ -234,6 +302,37 @@ def _refused_reports() -> Iterator[dict[str, Any]]:
     subset = good["answers"]["district"]
     for value in (subset[1:], subset[::-1], [*subset, 29], [*subset[:-1], 30], [0] * len(subset)):
         yield case("subset", good | {"answers": good["answers"] | {"district": value}})
+    yield case("shape", good | {"arm": "north"})
+    for name, reason, body in _refused_kinds():
+        yield case(reason, body, name)
+
+
+def _refused_kinds() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for name in ("kinds", "sampled"):
+        survey = samples.surveys()[name]
+        source = BytesIO(bytes.fromhex(_stream("refused kinds", 4096)))
+        arm = survey.arms[0] if survey.arms else None
+        report = respond_with(source.read, survey, said(survey, given(survey, 0)), arm=arm)
+        good = json.loads(report.to_json())
+        sent = good["answers"]
+        if arm:
+            for value in (None, "west", 0, ["north"]):
+                yield name, "arm", good | {"arm": value}
+            yield name, "shape", {key: good[key] for key in ("answers", "id", "survey")}
+        for item in [item.name for item in survey.items]:
+            if item in sent:
+                less = {key: value for key, value in sent.items() if key != item}
+                yield name, "questions", good | {"answers": less}
+                yield name, "subset", good | {"answers": sent | {item: [survey_size(survey, item)]}}
+            else:
+                yield name, "questions", good | {"answers": sent | {item: [0]}}
+        yield name, "questions", good | {"answers": sent | {"kinds": [0]}}
+        yield name, "questions", good | {"answers": sent | {"kinds.9": [0]}}
+
+
+def survey_size(survey: Survey, item: str) -> int:
+    """Give the number of options of an item, one past its last index."""
+    return next(i.channel.options for i in survey.items if i.name == item)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import { DeniableError, prepare } from "./randomizer.js";
 import { epsilonOf, product } from "./survey.js";
 import { send } from "./deniable.js";
 
-/** @import {Answer, Asked, Change, Memory, Odds, Receipt, SendOptions, Survey} from "./types.js" */
+/** @import {Answer, Asked, Change, Memory, Odds, Read, Receipt, SendOptions, Survey} from "./types.js" */
 
 const MAX_EPSILON = 4;
 const NOTHING = { a: 1n, b: 1n };
@@ -76,24 +76,14 @@ export class Device {
 
   /**
    * Draw the one report of this device for a survey, or give the one that waits already. It is on disk
-   * before it is returned, and nothing is drawn before the limit is checked.
+   * before it is returned.
    * @param {Survey} survey
    * @param {Record<string, Answer>} answers
    * @param {Asked} [asked]
    */
   async respond(survey, answers, asked = {}) {
     const panel = await panelOf(survey);
-    const name = nameOf(survey, asked.arm);
-    return this.#transact((memory, put) => {
-      const waiting = memory.get(name)?.report;
-      if (waiting) return waiting;
-      check(memory, survey, panel, asked);
-      const report = panel
-        ? panel.respond(memory, put, survey, answers, asked.arm)
-        : prepare(survey, undefined, asked.arm)(answers);
-      put(name, { ...(panel ? NOTHING : survey.odds), report });
-      return report;
-    });
+    return this.#transact((memory, put) => respondOnce(memory, put, survey, panel, answers, asked));
   }
 
   /**
@@ -163,6 +153,28 @@ async function panelOf({ waves }) {
 }
 
 /**
+ * What a device does with its memory, apart from keeping it. Nothing is drawn before the limit is checked.
+ * @param {Map<string, Memory>} memory
+ * @param {Change} put
+ * @param {Survey} survey
+ * @param {Panel | null} panel
+ * @param {Record<string, Answer>} answers
+ * @param {Asked} asked
+ * @param {Read} [read]
+ */
+export function respondOnce(memory, put, survey, panel, answers, asked, read) {
+  const name = nameOf(survey, asked.arm);
+  const waiting = memory.get(name)?.report;
+  if (waiting) return waiting;
+  check(memory, survey, panel, asked);
+  const report = panel
+    ? panel.respond(memory, put, survey, answers, asked.arm, read)
+    : prepare(survey, read, asked.arm)(answers);
+  put(name, { ...(panel ? NOTHING : survey.odds), report });
+  return report;
+}
+
+/**
  * @param {Map<string, Memory>} memory
  * @param {Survey} survey
  * @param {Panel | null} panel
@@ -179,7 +191,7 @@ function check(memory, survey, panel, { arm, maxEpsilon = MAX_EPSILON } = {}) {
  * @param {Map<string, Memory>} memory
  * @returns {Odds}
  */
-function spentIn(memory) {
+export function spentIn(memory) {
   const all = [...memory.values()].map(({ a, b, sent }) => {
     const times = BigInt(sent ? sent.length : 1);
     return { a: a ** times, b: b ** times };
