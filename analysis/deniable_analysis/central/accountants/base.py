@@ -127,6 +127,14 @@ class Accountant(ABC):
         self._counts = found
         return self
 
+    def bounds(self, delta: float) -> Bounds:
+        """Bound ε at *delta* from both sides and say what the upper bound rests on.
+
+        Raises:
+            EventError: If *delta* is out of range.
+        """
+        return Bounds(0.0, self.epsilon(delta), self.name)
+
     def epsilon(self, delta: float) -> float:
         """Compute an ε for which everything spent is (ε, *delta*)-differentially private.
 
@@ -139,7 +147,7 @@ class Accountant(ABC):
         Raises:
             EventError: If *delta* is out of range.
         """
-        return self._upward(self._epsilon(check_share("delta", delta, one=False)))
+        return self._upward(self._epsilon(self._checked_delta(delta)))
 
     def delta(self, epsilon: float) -> float:
         """Compute a δ for which everything spent is (*epsilon*, δ)-differentially private.
@@ -172,9 +180,9 @@ class Accountant(ABC):
             MechanismError: If a value is out of range.
         """
         given = check_alpha(alpha)
-        lines = [(e, self.delta(e)) for e in self._slopes()]
+        slopes = self._slopes()
         best = np.zeros_like(given)
-        for slope, missing in lines:
+        for slope, missing in zip(slopes.tolist(), self._deltas(slopes).tolist(), strict=True):
             with np.errstate(over="ignore", divide="ignore"):
                 rise = np.where(given > 0, np.exp(slope + np.log(given)), 0.0)
             best = np.maximum(best, 1 - missing - rise)
@@ -187,6 +195,36 @@ class Accountant(ABC):
         last = self._epsilon(1e-6)
         top = min(last if math.isfinite(last) else 30.0, 200.0)
         return np.linspace(0.0, top, _TANGENTS) if self._counts else np.zeros(1)
+
+    def _deltas(self, slopes: Floats) -> Floats:
+        """Compute δ at each ε; quicker in some accountants than one at a time."""
+        return np.array([self.delta(slope) for slope in slopes.tolist()])
+
+    def filter_refusal(self, release: Leaf) -> str | None:
+        """Say why *release* may not be chosen after seeing earlier results, if so.
+
+        Composition theorems hold for mechanisms that depend on earlier results as long as their
+        *privacy* was fixed beforehand. Where that is chosen on the way too, fewer theorems are
+        known.
+        """
+        return f"{self.name} is proved for noise and counts that are fixed in advance"
+
+    def _delta_by_search(self, epsilon: float, least: float) -> float:
+        """Find δ from ε(δ), on its safe side."""
+        low, high = math.log(max(least, 1e-300)), 0.0
+        if self._epsilon(math.exp(low)) <= epsilon:
+            return math.exp(low)
+        while high - low > 1e-10 * (1 - high):
+            middle = (low + high) / 2
+            if self._epsilon(math.exp(middle)) <= epsilon:
+                high = middle
+            else:
+                low = middle
+        return math.exp(high)
+
+    @staticmethod
+    def _checked_delta(delta: float) -> float:
+        return check_share("delta", delta, one=False)
 
     @staticmethod
     def _upward(value: float) -> float:
@@ -228,6 +266,19 @@ class Accountant(ABC):
         ):
             return "randomized response compares two answers: use replace-one"
         return None
+
+    def take(self, ledger: Mapping[Leaf, int]) -> Self:
+        """Add a whole ledger, or refuse it and change nothing.
+
+        Raises:
+            EventError: If there is no theorem for one of its releases.
+        """
+        self._settle()
+        found = dict(self._counts)
+        for release, count in ledger.items():
+            found.update(self._checked(release, count, found))
+        self._counts = found
+        return self
 
     @abstractmethod
     def _refusal(self, release: Leaf) -> str | None:

@@ -1,7 +1,7 @@
 """Certified ε and δ for one order of neighbours: plan roughly, look, plan again where ε turned out.
 
-The Rényi-type bound that the first plan rests on is valid by itself. It is the fall-back where the
-transform has nothing to add: δ below 1e-250, or a certificate that is no better.
+The plan rests on moments of quadrature nodes, which guide but prove nothing; what is returned rests
+on the transforms alone, and is inf where they have nothing to say.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from deniable_analysis.central.accountants.pld.tilt import Sum
 
 CONVOLVED = "privacy loss distribution"
 EXACT = "exact profile of one release"
-RENYI = "Rényi bound of the privacy loss distribution"
 LEAST_DELTA = 1e-250  # below, masses under a tilt leave float64
 
 _ROUGH, _ROUGH_LARGEST = 1e-2, 2**16
 _PASSES = 8
 _CLOSE = 0.9
 _RELATIVE = 1e-11  # error of an integral over one release
-_SAFE = 1 + 1e-9  # for the rounding of a Rényi bound
+_LEAST_GUESS = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,51 +45,28 @@ class Direction:
         each = zip(self.pairs, self.counts, strict=True)
         return -math.expm1(sum(n * math.log1p(-p.infinite - p.cut) for p, n in each))
 
-    def ceiling(self) -> float:
-        """Sum the largest losses: the ε that needs no δ."""
-        if any(pair.infinite or pair.cut for pair in self.pairs):
-            return math.inf
-        return sum(n * p.ends()[1] for p, n in zip(self.pairs, self.counts, strict=True)) * _SAFE
-
-    def renyi_epsilon(self, delta: float) -> tuple[float, float]:
-        """Bound ε by the best moment of the finite losses; also return the tilt."""
+    def epsilon(self, delta: float, limit: float, *, lower: bool) -> Bounds:
+        """Bound ε(δ), of which *limit* is a known bound; the lower end is 0 unless *lower*."""
         rest = delta - self.lost()
         if rest <= 0:
-            return math.inf, 1.0
-        theta, bound = self._sum().for_delta(math.log(rest))
-        return max(bound * _SAFE, 0.0), theta
-
-    def renyi_delta(self, epsilon: float) -> float:
-        """Bound δ by the best moment of the finite losses."""
-        bound = self._sum().for_epsilon(epsilon)[1]
-        return min(math.exp(min(bound, 0.0)) * _SAFE + self.lost(), 1.0)
-
-    def epsilon(self, delta: float, *, lower: bool) -> Bounds:
-        """Bound ε(δ); the lower end is 0 unless *lower*."""
-        bound, theta = self.renyi_epsilon(delta)
-        first = Bounds(0.0, bound, RENYI)
-        if bound == 0 or math.isinf(bound) or delta < LEAST_DELTA:
-            return first
+            return Bounds(0.0, math.inf, CONVOLVED)
         if sum(self.counts) == 1:
             return self._single(delta)
-        plan = self._plan(*self._settled(delta, bound, theta))
+        theta, guess = self._sum().for_delta(math.log(rest))
+        guess = min(max(guess, _LEAST_GUESS), limit)
+        plan = self._plan(*self._settled(delta, guess, theta))
         found = plan.upper().upper_epsilon(delta)
         under = self._lower(plan, lambda c: c.lower_epsilon(delta)) if lower else 0.0
-        if found < bound:
-            return Bounds(under, found, CONVOLVED)
-        return Bounds(under, bound, RENYI)
+        return Bounds(under, found, CONVOLVED)
 
     def delta(self, epsilon: float, *, lower: bool) -> Bounds:
         """Bound δ(ε); the lower end is 0 unless *lower*."""
-        bound = self.renyi_delta(epsilon)
-        if bound < LEAST_DELTA or self.lost() >= 1:
-            return Bounds(0.0, bound, RENYI)
-        plan = self._plan(max(epsilon, 1e-3))
+        if self.lost() >= 1:
+            return Bounds(0.0, 1.0, CONVOLVED)
+        plan = self._plan(max(epsilon, _LEAST_GUESS))
         found = plan.upper().upper_delta(epsilon)
         under = self._lower(plan, lambda c: c.lower_delta(epsilon)) if lower else 0.0
-        if found < bound:
-            return Bounds(under, found, CONVOLVED)
-        return Bounds(under, bound, RENYI)
+        return Bounds(under, found, CONVOLVED)
 
     def around(self, guess: float) -> Convolved:
         """Work out the upper bound on all of δ(ε), best near ε = *guess*."""
