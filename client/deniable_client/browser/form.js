@@ -1,83 +1,103 @@
 /**
  * The form. Each element with `data-survey` (the survey's address) and `data-digest` (the survey it
- * was made for) becomes one; `embed.js` makes others. `lang` sets a language.
+ * was made for) becomes one; `data-arm` names the collection arm, `data-max-epsilon` sets another limit
+ * than 4, `lang` a language.
  *
- * True answers are only ever the checked state of radio buttons inside a closed shadow root. They
- * are read once, on sending, and cleared then and whenever the page is left.
+ * True answers are only ever the state of controls inside a closed shadow root. They are read once, on
+ * sending, and cleared then and whenever the page is left.
  */
 
-import { checkArm, DeniableError, fetchSurvey } from "./deniable.js";
+import { checkArm, DeniableError, fetchSurvey, hidden } from "./deniable.js";
 import { Device } from "./device.js";
-import { make, Page } from "./page.js";
+import { belief, make, Page } from "./page.js";
+import { ShownQuestion } from "./questions.js";
 
-/** @import {Answer, Asked, Place, Question, Survey, Text, Words} from "./types.js" */
+/** @import {Answer, Survey} from "./types.js" */
 
 /**
- * Put the form into an element, which is told what happens, but never an answer.
+ * Make an element the form of a survey. It tells what happens by the events `deniable-ready`,
+ * `deniable-sent` and `deniable-error`, none of which holds an answer.
  * @param {HTMLElement} host
- * @param {Place} place
+ * @param {DOMStringMap} [settings] survey, digest, arm, maxEpsilon
  */
-export async function open(host, { src, digest, ...asked }) {
+export async function mount(host, { survey = "", digest = "", arm, maxEpsilon = "4" } = host.dataset) {
   const page = new Page(host);
-  page.show(page.say("p", "loading", { role: "status" }));
   try {
-    const survey = await fetchSurvey(new URL(src, document.baseURI).href, digest);
-    await new Form(page, survey, await Device.open(), asked).start();
+    await page.choose();
+    page.show(page.say("p", "loading", { role: "status" }));
+    const found = await fetchSurvey(new URL(survey, document.baseURI).href, digest);
+    await page.choose(languagesOf(found));
+    await new Form(page, found, { arm, maxEpsilon: Number(maxEpsilon) }, await Device.open()).start();
     page.tell("ready");
   } catch (error) {
     refuse(page, error);
   }
 }
 
-class Form {
-  #page;
-  #survey;
-  #device;
-  #asked;
+export class Form {
+  /** @type {ShownQuestion[]} */
+  #asked = [];
 
   /**
    * @param {Page} page
    * @param {Survey} survey
+   * @param {import("./types.js").Asked} terms
    * @param {Device} device
-   * @param {Asked} asked
    */
-  constructor(page, survey, device, asked) {
-    this.#page = page;
-    this.#survey = survey;
-    this.#device = device;
-    this.#asked = asked;
+  constructor(page, survey, terms, device) {
+    this.page = page;
+    this.survey = survey;
+    this.terms = terms;
+    this.device = device;
   }
 
   async start() {
-    this.#page.choose(languagesOf(this.#survey));
-    checkArm(this.#survey, this.#asked.arm);
-    if (await this.#device.find(this.#survey, this.#asked.arm)) return void this.#send();
-    await this.#device.check(this.#survey, this.#asked);
+    const { survey, terms, device } = this;
+    checkArm(survey, terms.arm);
+    const memory = await device.find(survey, terms.arm);
+    if (memory) return (await this.#outcome()).resume(memory);
+    await device.check(survey, terms);
     this.#ask();
   }
 
+  /** The title and a choice of languages. */
+  heading() {
+    return this.page.heading(this.survey.title, languagesOf(this.survey));
+  }
+
   #ask() {
-    const page = this.#page;
-    const { intro, language, questions } = this.#survey;
-    // "dialog" and no dialog: submitting goes nowhere, even if the script were to fail half-way.
-    const form = make("form", { method: "dialog", autocomplete: "off", novalidate: "" });
+    const { page, survey, device } = this;
+    const { intro, language, questions, ask } = survey;
+    this.#asked = questions.map((question) => new ShownQuestion(page, question, language));
     const alert = make("p", { role: "alert", class: "error" });
-    const groups = questions.map((question) => this.#question(question));
-    const button = page.say("button", "send", { type: "button" });
-    form.append(...groups, alert, button, page.say("p", "afterwards", { class: "hint" }));
-    // Sending cannot be undone, so Enter in a field does not: only the button does.
+    const button = make("button", { type: "button" });
+    page.write(button, "send");
+    const groups = this.#asked.map(({ group }) => group);
+    // "dialog" and no dialog: submitting goes nowhere, even if the script were to fail half-way.
+    const form = make("form", { method: "dialog", autocomplete: "off", novalidate: "" }, ...groups, alert, button);
+    form.append(page.say("p", "afterwards", { class: "hint" }));
+    // Sending cannot be undone, so Enter in a field does not send: only the button does.
     form.addEventListener("submit", (event) => event.preventDefault());
-    button.addEventListener("click", () => void this.#submit(form, alert));
-    form.addEventListener("change", ({ target }) => {
+    form.addEventListener("input", () => {
       page.clear(alert);
-      if (target instanceof Element) target.closest("fieldset")?.removeAttribute("aria-invalid");
+      this.#hide();
+    });
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      await this.#submit(form, alert).catch((error) => refuse(page, error));
+      button.disabled = false;
     });
     // The back/forward cache would bring the page back with its answers still marked.
-    addEventListener("pagehide", () => form.reset());
-    const before = intro ? [page.spoken("p", intro, language, { class: "intro" })] : [];
-    const note = page.say("p", "notLasting", { class: "note" });
-    note.hidden = this.#device.lasting;
-    page.show(...this.#heading(), ...before, this.#promise(), note, form);
+    addEventListener("pagehide", () => this.#clear(form));
+    this.#hide();
+    page.show(
+      ...this.heading(),
+      ...(intro ? [page.spoken("p", intro, language, { class: "intro" })] : []),
+      this.#promise(),
+      ...(device.lasting ? [] : [page.say("p", "notLasting", { class: "note" })]),
+      ...(ask ? [page.say("p", (words, count) => words.some(count(ask), count(questions.length)))] : []),
+      form,
+    );
   }
 
   /**
@@ -85,159 +105,71 @@ class Form {
    * @param {HTMLElement} alert
    */
   async #submit(form, alert) {
-    const { questions } = this.#survey;
-    const given = Array.from(new FormData(form), ([name, index]) => [name, Number(index)]);
-    if (given.length < questions.length) return this.#point(form, alert);
-    /** @type {Record<string, Answer>} */
-    const answers = Object.fromEntries(given);
-    for (const { name, options } of questions) if (answers[name] === options.length) answers[name] = null;
-    try {
-      await this.#device.respond(this.#survey, answers, this.#asked);
-    } catch (error) {
-      form.reset();
-      return refuse(this.#page, error);
+    const open = this.#asked.filter(({ group, answer }) => !group.hidden && answer === undefined);
+    if (open.length) {
+      open.forEach((asked) => asked.mark(true));
+      this.page.write(alert, (words, count) => words.open(count(open.length), open.length === 1));
+      return open[0].focus();
     }
+    const outcome = await this.#outcome().catch(() => this.#tell(alert)); // loaded before any answer is read
+    if (!outcome) return;
+    const answers = this.#answers();
+    this.#clear(form);
+    await this.device.respond(this.survey, answers, this.terms);
+    await outcome.send();
+  }
+
+  async #outcome() {
+    const { Outcome } = await import("./outcome.js");
+    await this.page.more();
+    return new Outcome(this);
+  }
+
+  #tell(/** @type {HTMLElement} */ alert) {
+    this.page.write(alert, (words) => words.reasons.network);
+  }
+
+  /** @returns {Record<string, Answer>} */
+  #answers() {
+    return Object.fromEntries(this.#asked.map(({ name, answer }) => [name, answer]));
+  }
+
+  #hide() {
+    const gone = hidden(this.survey, this.#answers());
+    for (const { group, name } of this.#asked) group.hidden = gone.has(name);
+  }
+
+  #clear(/** @type {HTMLFormElement} */ form) {
     form.reset();
-    void this.#send();
-  }
-
-  /**
-   * Mark every question without an answer, and go to the first.
-   * @param {HTMLFormElement} form
-   * @param {HTMLElement} alert
-   */
-  #point(form, alert) {
-    const groups = [...form.querySelectorAll("fieldset")];
-    const open = groups.filter((group) => !group.querySelector(":checked"));
-    open.forEach((group) => group.setAttribute("aria-invalid", "true"));
-    this.#page.write(alert, (words) => words.open(open.length));
-    open[0].querySelector("input")?.focus();
-  }
-
-  /** Send the report that waits, if one does: no survey gets a second. */
-  async #send() {
-    const page = this.#page;
-    const report = (await this.#device.find(this.#survey, this.#asked.arm))?.report;
-    if (report === undefined) return this.#already();
-    const progress = make("p", { role: "status" });
-    this.#status("sending", progress);
-    try {
-      await this.#device.submit(this.#survey, this.#asked.arm, {
-        onRetry: (attempt, attempts) => page.write(progress, (words) => words.again(attempt, attempts)),
-        onOffline: () => this.#waiting(report, page.say("p", "offline")),
-      });
-    } catch (error) {
-      this.#waiting(report, problem(page, error));
-      return fail(page, error);
-    }
-    this.#status("sent", page.say("p", "whatLeft"), ...this.#report(report));
-    page.tell("sent");
-  }
-
-  /**
-   * @param {string} report
-   * @param {HTMLElement} why
-   */
-  #waiting(report, why) {
-    const page = this.#page;
-    const again = page.say("button", "resend");
-    again.addEventListener("click", () => void this.#send());
-    const kept = page.say("p", this.#device.lasting ? "kept" : "keptHere");
-    this.#status("notSent", why, kept, again, ...this.#report(report));
-  }
-
-  #already() {
-    const belief = this.#page.say("p", (words) => words.belief(this.#survey.odds));
-    this.#status("already", this.#page.say("p", "onlyOnce"), belief);
-  }
-
-  /**
-   * Show a stage other than the questions, and put the focus on what it says.
-   * @param {"sending" | "sent" | "notSent" | "already"} status
-   * @param {...HTMLElement} content
-   */
-  #status(status, ...content) {
-    this.#page.show(...this.#heading(), this.#page.say("h2", status, { tabindex: "-1" }), ...content);
-  }
-
-  #heading() {
-    const title = this.#page.spoken("h1", this.#survey.title, this.#survey.language);
-    const languages = languagesOf(this.#survey);
-    return languages.length < 2 ? [title] : [this.#page.selector(languages), title];
-  }
-
-  /** @param {Question} question */
-  #question({ name, text, options, optional, channel }) {
-    const page = this.#page;
-    const id = `about-${name}`;
-    const group = make("fieldset", { role: "radiogroup", "aria-required": "true", "aria-describedby": id });
-    const explain = (/** @type {Words} */ words) =>
-      words.explain(channel) + (optional ? ` ${words.optional}` : "");
-    group.append(
-      page.spoken("legend", text, this.#survey.language),
-      page.say("p", explain, { id, class: "hint" }),
-      page.say("p", "choose", { class: "error" }),
-    );
-    for (let index = 0; index < channel.k; index++) {
-      const choice = make("label");
-      choice.append(make("input", { type: "radio", name, value: `${index}` }), this.#option("span", options[index]));
-      group.append(choice);
-    }
-    return group;
+    this.#hide();
   }
 
   #promise() {
-    const page = this.#page;
-    const box = make("section", { class: "promise" });
-    const details = make("details");
-    const digest = make("code");
-    digest.textContent = this.#survey.digest;
-    details.append(page.say("summary", "learn"), page.say("p", "facts", { class: "facts" }), digest);
-    box.append(
+    const { page, survey } = this;
+    const details = make("details", {}, page.say("summary", "learn"));
+    const fill = async () => {
+      const { learn } = await import("./learn.js");
+      await page.more();
+      details.append(...(await learn(this)));
+    };
+    details.addEventListener("toggle", () => void fill().catch(() => details.append(page.say("p", (words) => words.reasons.network))), { once: true });
+    return make(
+      "section",
+      { class: "promise" },
       page.say("h2", "deniable"),
-      page.say("p", "howItWorks"),
-      page.say("p", (words) => words.belief(this.#survey.odds)),
+      page.say("p", "promise"),
+      page.say("p", (words, count) => words.belief(count(belief(survey.odds)))),
       details,
     );
-    return box;
-  }
-
-  /**
-   * What is in a report: in words, and to the byte.
-   * @param {string} report
-   */
-  #report(report) {
-    const { answers } = JSON.parse(report);
-    const list = make("dl");
-    for (const { name, text, options } of this.#survey.questions) {
-      list.append(this.#page.spoken("dt", text, this.#survey.language));
-      for (const index of answers[name]) list.append(this.#option("dd", options[index]));
-    }
-    const exact = make("pre", { dir: "ltr" });
-    exact.textContent = report;
-    return [list, this.#page.say("p", (words) => words.bytes(report.length), { class: "hint" }), exact];
-  }
-
-  /**
-   * An option of a question; past the last one, not answering.
-   * @param {"span" | "dd"} tag
-   * @param {Text | undefined} text
-   */
-  #option(tag, text) {
-    return text ? this.#page.spoken(tag, text, this.#survey.language) : this.#page.say(tag, "noAnswer");
   }
 }
 
 function refuse(/** @type {Page} */ page, /** @type {unknown} */ error) {
   page.show(page.say("h1", "refusal", { tabindex: "-1" }), problem(page, error));
-  fail(page, error);
 }
 
-function fail(/** @type {Page} */ page, /** @type {unknown} */ error) {
-  page.tell("error", error instanceof DeniableError ? error.reason : "page");
-}
-
-function problem(/** @type {Page} */ page, /** @type {unknown} */ error) {
+export function problem(/** @type {Page} */ page, /** @type {unknown} */ error) {
+  page.tell("error");
   if (!(error instanceof DeniableError)) throw error;
   const detail = error.detail && ` (${error.detail})`;
   return page.say("p", (words) => words.reasons[error.reason] + detail, { role: "alert", class: "error" });
@@ -255,7 +187,5 @@ function languagesOf({ language, title, intro = {}, questions }) {
 }
 
 for (const host of document.querySelectorAll("[data-survey]")) {
-  if (!(host instanceof HTMLElement)) continue;
-  const { survey: src = "", digest = "", arm } = host.dataset;
-  void open(host, { src, digest, arm });
+  if (host instanceof HTMLElement) void mount(host);
 }

@@ -1,24 +1,25 @@
 /** What is on the screen, in the language of now: a closed shadow root and the texts in it. */
 
-import { direction, wordsFor } from "./words.js";
+/** @import {Odds, Text} from "./types.js" */
+/** @import {Attributes, Count, Say, Words} from "./words.js" */
 
-/** @import {Say, Text} from "./types.js" */
+const INTERFACE = ["en", "bn", "zh-Hant"];
+const RIGHT_TO_LEFT = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)(-|$)/;
 
 export class Page {
   #stage = make("div", { class: "deniable" });
-  #language;
-  #host;
-  /** @type {Map<HTMLElement, () => void>} writes the text of each element */
+  #parts = ["words"];
+  #words = /** @type {Words} */ ({});
+  #language = "en"; // of the survey's texts
+  #spoken = "en"; // of the interface, which has fewer
+  /** @type {Map<Element, () => void>} writes the text of each element */
   #texts = new Map();
 
   /** @param {HTMLElement} host */
   constructor(host) {
-    this.#host = host;
-    this.#language = host.lang;
-    const style = new URL("deniable.css", import.meta.url).href;
-    const root = host.attachShadow({ mode: "closed" });
-    root.append(make("link", { rel: "stylesheet", href: style }), this.#stage);
-    this.speak(this.#language);
+    this.host = host;
+    const href = new URL("deniable.css", import.meta.url).href;
+    host.attachShadow({ mode: "closed" }).append(make("link", { rel: "stylesheet", href }), this.#stage);
   }
 
   /**
@@ -31,35 +32,50 @@ export class Page {
   }
 
   /**
-   * Tell the page around that something happened; what was answered is not part of it.
-   * @param {"ready" | "sent" | "error"} what
-   * @param {string} [reason]
+   * Speak the reader's language if it is one of these, else the first.
+   * @param {string[]} languages
    */
-  tell(what, reason) {
-    this.#host.dispatchEvent(new CustomEvent(`deniable-${what}`, { bubbles: true, detail: reason ? { reason } : null }));
+  choose(languages = INTERFACE) {
+    return this.speak(closest(this.#wanted, languages) ?? languages[0]);
+  }
+
+  /** Tell the page that holds the form what happened; never an answer. */
+  tell(/** @type {"ready" | "sent" | "error"} */ what) {
+    this.host.dispatchEvent(new Event(`deniable-${what}`, { bubbles: true, composed: true }));
   }
 
   /** @param {string} language */
-  speak(language) {
+  async speak(language) {
+    const spoken = closest([language, ...this.#wanted], INTERFACE) ?? "en";
+    const parts = await Promise.all(this.#parts.map((part) => import(`./${part}.${spoken}.js`)));
+    this.#words = Object.assign({}, ...parts.map((part) => part.default));
+    this.#spoken = spoken;
     this.#language = language;
     mark(this.#stage, language);
     this.#texts.forEach((write) => write());
   }
 
-  /**
-   * Speak the reader's language if there is one in common, else the first.
-   * @param {string[]} languages
-   */
-  choose(languages) {
-    const base = (/** @type {string} */ tag) => tag.split("-")[0];
-    const close = [this.#language, ...navigator.languages].map(
-      (wanted) => languages.find((tag) => tag === wanted) ?? languages.find((tag) => base(tag) === base(wanted)),
-    );
-    this.speak(close.find(Boolean) ?? languages[0]);
+  /** Load the texts of what was sent and how it works, once they are needed. */
+  more() {
+    this.#parts = ["words", "more"];
+    return this.speak(this.#language);
   }
 
-  /** @param {string[]} languages */
-  selector(languages) {
+  /** @type {Count} */
+  #count = (number) => number.toLocaleString(this.#spoken);
+
+  get #wanted() {
+    return [this.host.lang, ...navigator.languages];
+  }
+
+  /**
+   * The title, below a choice of languages if there are several.
+   * @param {Text} title
+   * @param {string[]} languages
+   */
+  heading(title, languages) {
+    const heading = this.spoken("h1", title, languages[0]);
+    if (languages.length < 2) return [heading];
     const select = make("select", { autocomplete: "off" });
     for (const tag of languages) {
       const option = make("option", { value: tag, lang: tag });
@@ -67,10 +83,9 @@ export class Page {
       select.append(option);
     }
     select.value = this.#language;
-    select.addEventListener("change", () => this.speak(select.value));
-    const label = make("label", { class: "language" });
-    label.append(this.say("span", "language"), select);
-    return label;
+    const back = () => (select.value = this.#language);
+    select.addEventListener("change", () => this.speak(select.value).catch(back));
+    return [make("label", { class: "language" }, this.say("span", "language"), select), heading];
   }
 
   /**
@@ -78,11 +93,11 @@ export class Page {
    * @param {keyof HTMLElementTagNameMap} tag
    * @param {Text} text
    * @param {string} fallback
-   * @param {Record<string, string>} [attributes]
+   * @param {Attributes} [attributes]
    */
   spoken(tag, text, fallback, attributes) {
     return this.#bind(make(tag, attributes), () => {
-      const language = Object.hasOwn(text, this.#language) ? this.#language : fallback;
+      const language = text[this.#language] ? this.#language : fallback;
       return [language, text[language]];
     });
   }
@@ -91,7 +106,7 @@ export class Page {
    * An element with a text of the interface.
    * @param {keyof HTMLElementTagNameMap} tag
    * @param {Say} say
-   * @param {Record<string, string>} [attributes]
+   * @param {Attributes} [attributes]
    */
   say(tag, say, attributes) {
     return this.write(make(tag, attributes), say);
@@ -102,10 +117,21 @@ export class Page {
    * @param {Say} say
    */
   write(element, say) {
-    return this.#bind(element, () => {
-      const [language, words] = wordsFor(this.#language);
-      return [language, typeof say === "string" ? words[say] : say(words)];
-    });
+    return this.#bind(element, () => [
+      this.#spoken,
+      typeof say === "string" ? this.#words[say] : say(this.#words, this.#count, this.#language),
+    ]);
+  }
+
+  /**
+   * Name a picture for those who do not see it.
+   * @param {Element} picture
+   * @param {(words: Words, count: Count) => string} say
+   */
+  describe(picture, say) {
+    const write = () => picture.setAttribute("aria-label", say(this.#words, this.#count));
+    write();
+    this.#texts.set(picture, write);
   }
 
   /** @param {HTMLElement} element */
@@ -133,13 +159,24 @@ export class Page {
 /**
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Record<string, string>} [attributes]
+ * @param {Attributes} [attributes]
+ * @param {...HTMLElement} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */
-export function make(tag, attributes = {}) {
+export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
   return element;
+}
+
+/**
+ * How sure, in percent, someone can be who thought 50 %: posterior odds are at most prior odds times
+ * a/b (Bayes' rule). Rounded up.
+ * @param {Odds} odds
+ */
+export function belief({ a, b }) {
+  return Number((100n * a + a + b - 1n) / (a + b));
 }
 
 /**
@@ -148,5 +185,30 @@ export function make(tag, attributes = {}) {
  */
 function mark(element, language) {
   element.lang = language;
-  element.dir = direction(language);
+  element.dir = RIGHT_TO_LEFT.test(language) ? "rtl" : "ltr";
+}
+
+/**
+ * @param {string[]} wanted
+ * @param {string[]} offered
+ */
+function closest(wanted, offered) {
+  const near = [(/** @type {string} */ tag) => tag, scriptOf, (/** @type {string} */ tag) => tag.split("-")[0]];
+  for (const tag of wanted) {
+    for (const part of near) {
+      const found = offered.find((other) => part(other) === part(tag));
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Readers of zh-TW read zh-Hant. */
+function scriptOf(/** @type {string} */ tag) {
+  try {
+    const { language, script } = new Intl.Locale(tag).maximize();
+    return language + script;
+  } catch {
+    return tag; // not a tag that the browser knows
+  }
 }

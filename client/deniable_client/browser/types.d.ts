@@ -1,7 +1,5 @@
 /** What the browser client's modules hand each other. Read by type checkers; no browser loads it. */
 
-import type { english } from "./words.js";
-
 /** Give this many fresh random bytes. */
 export type Read = (size: number) => Uint8Array;
 
@@ -59,7 +57,17 @@ export type Survey = {
   arms?: string[];
   /** Answered once in each arm, with permanent noise. */
   waves?: "memoize";
+  /** When its results are shown to everyone. */
+  results?: { from: number; every: number };
+  /** The key that signs invitations, where only invited people answer. */
+  invite_key?: InviteKey;
 };
+
+/** An RSA key: the modulus in hexadecimal. */
+export type InviteKey = { modulus: string; exponent: number };
+
+/** What takes the blinding off again, in hexadecimal; `sent` alone leaves the device. */
+export type Blinding = { prefix: string; inverse: string; sent: string };
 
 /** All that is random about a report but its id: drawn before any answer is looked at. */
 export type Noise = {
@@ -96,6 +104,7 @@ export type Asked = { arm?: string; maxEpsilon?: number };
 export type Reason =
   | "insecure"
   | "entropy"
+  | "token"
   | "digest"
   | "survey"
   | "limit"
@@ -119,10 +128,3 @@ export type SendOptions = {
 
 /** `new` is false if the server already held the report, as after a lost acknowledgement. */
 export type Receipt = { new: boolean; attempts: number };
-
-export type Words = typeof english;
-
-/** A text of the interface: by its name, or made from others. */
-export type Say = PlainWords | ((words: Words) => string);
-
-type PlainWords = { [Key in keyof Words]: Words[Key] extends string ? Key : never }[keyof Words];

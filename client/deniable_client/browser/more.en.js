@@ -1,0 +1,55 @@
+export default {
+  sending: "Sending …",
+  /** @type {(attempt: string, attempts: string) => string} */
+  again: (attempt, attempts) => `Sending the same report again, ${attempt} of ${attempts} …`,
+  offline: "This device is offline. The randomized report is kept, and goes out when the connection is back.",
+  sent: "Sent. Thank you.",
+  whatLeft:
+    "This is exactly what left this device. Each answer may or may not be the one you chose: that is what makes it " +
+    "deniable. Your true answers are gone from this page.",
+  yes: "Yes",
+  no: "No",
+  notAsked: "Not asked",
+  notPicked: "not sent",
+  /** @param {string} bytes */
+  bytes: (bytes) => `The report itself, ${bytes} bytes, with no cookie and no name:`,
+  notSent: "Not sent yet",
+  kept: "The randomized report is kept on this device. Sending it again reveals nothing more.",
+  keptHere: "The randomized report is kept while this page is open. Sending it again reveals nothing more.",
+  resend: "Send the same report",
+  already: "This device has answered this survey",
+  onlyOnce:
+    "A second report with fresh noise would reveal more, so none is made. This device has kept only how much the " +
+    "first may have revealed.",
+  /** @param {string} percent */
+  total: (percent) =>
+    "Everything that this browser has sent to surveys on this site, taken together: someone who thought 50 % can be " +
+    `at most ${percent} % sure.`,
+
+  question: "Question",
+  picture: "What your device does",
+  /** @type {(marked: string, all: string) => string} */
+  cards: (marked, all) =>
+    `Think of ${all} cards, face down. On ${marked} of them is written “send the true answer”, on the rest “send ` +
+    "something else”. Your device draws one card, and nobody else ever sees which.",
+  /** @type {(marked: string, all: string) => string} */
+  cardsOf: (marked, all) => `${marked} of ${all} cards are marked.`,
+  tryIt: "Try it",
+  demonstration: "A demonstration: nothing is sent, and it need not be your own answer. The same randomizer draws.",
+  suppose: "Suppose the true answer is",
+  /** @param {string} times */
+  draw: (times) => `Draw ${times} reports`,
+  /** @type {(times: string, kept: string) => string} */
+  result: (times, kept) => `Of ${times} reports, ${kept} held the true answer (marked). Someone who sees one report sees no mark.`,
+  know: "What they can and cannot learn",
+  /** @param {string} percent */
+  oneAnswer: (percent) =>
+    `From the report of this question alone, someone who thought 50 % before can be at most ${percent} % sure.`,
+  /** @param {string} percent */
+  whole: (percent) => `From everything in the report of this survey: at most ${percent} %.`,
+  shares: "From many reports they learn how common each answer is. That is what the survey is for.",
+  nothingElse: "They receive the randomized answers and nothing else. Your true answers never leave this page and are not stored.",
+  network: "As with any web page, the network can see that this device took part.",
+  addUp: "Several surveys about the same thing add up; this browser keeps the sum for this site.",
+  honest: "All this holds if this page is honest. It has checked the survey’s fingerprint:",
+};

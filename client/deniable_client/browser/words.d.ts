@@ -1,0 +1,17 @@
+/** How the form speaks. Read by type checkers; no browser loads it. */
+
+import type more from "./more.en.js";
+import type words from "./words.en.js";
+
+/** Every text of the interface: those of the form, then those that are loaded when they are needed. */
+export type Words = typeof words & typeof more;
+
+/** Write a number in the language of now. */
+export type Count = (number: number) => string;
+
+type Plain = { [Key in keyof Words]: Words[Key] extends string ? Key : never }[keyof Words];
+
+/** A text of the interface: by its name, or made from others. */
+export type Say = Plain | ((words: Words, count: Count, language: string) => string);
+
+export type Attributes = Record<string, string>;

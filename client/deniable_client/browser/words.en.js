@@ -1,0 +1,64 @@
+export default {
+  loading: "Loading …",
+  language: "Language",
+  deniable: "Every answer here is deniable",
+  promise:
+    "Before anything is sent, this device changes your answers at random. Nobody can tell whether what was sent " +
+    "is what you chose, not even the people who run this survey.",
+  /** @param {string} percent */
+  belief: (percent) =>
+    "Someone who thought, before seeing your report, that something about your answers was 50 % likely can be " +
+    `at most ${percent} % sure afterwards.`,
+  learn: "See how, and try it",
+  /** @type {(asked: string, all: string) => string} */
+  some: (asked, all) =>
+    `This device sends answers to ${asked} of the ${all} questions. It picks them at random, before it looks at your answers.`,
+  /** @type {(top: string, bottom: string, one: boolean) => string} */
+  chance: (top, bottom, one) => `${top} chance${one ? "" : "s"} in ${bottom}`,
+  /** @param {string} top */
+  about: (top) => `about ${top} chances in 100`,
+  /** @param {string} chance */
+  other: (chance) => `With ${chance} your true answer is sent, otherwise the other one.`,
+  /** @type {(chance: string, others: string) => string} */
+  others: (chance, others) =>
+    `With ${chance} your true answer is sent, otherwise one of the other ${others}, drawn at random.`,
+  /** @type {(chance: string, sent: string, all: string) => string} */
+  among: (chance, sent, all) =>
+    `${sent} of the ${all} options are sent, mixed. With ${chance} your true answer is among them.`,
+  /** @param {string} points */
+  rounded: (points) => `Your number is rounded, up or down at random, to one of ${points} values.`,
+  boxes: "Tick all that apply; none is an answer too. Each box is randomized by itself.",
+  /** @type {(sent: string, all: string) => string} */
+  picked: (sent, all) => `Only ${sent} of the ${all} boxes are sent, picked at random.`,
+  optional: "Not answering is randomized in the same way.",
+  conditional: "Whether you were asked this is randomized in the same way.",
+  /** @type {(min: string, max: string, step: string) => string} */
+  range: (min, max, step) => `From ${min} to ${max}${step && `, in steps of ${step}`}.`,
+  noAnswer: "I’d rather not answer",
+  send: "Randomize and send",
+  afterwards: "Afterwards you see exactly what left this device.",
+  choose: "Please choose an answer.",
+  number: "Please give a number.",
+  /** @type {(open: string, one: boolean) => string} */
+  open: (open, one) => (one ? "One question is still open." : `${open} questions are still open.`),
+  notLasting:
+    "This browser lets the page remember nothing (perhaps a private window). Please answer only once: a second " +
+    "report would reveal more.",
+  refusal: "This survey cannot be answered here, and nothing was sent",
+  reasons: {
+    insecure: "This page did not come over a secure connection (https), so it cannot be checked.",
+    entropy: "This browser gives no secure randomness.",
+    token: "This survey is for invited people, and the invitation of this page does not fit.",
+    digest: "The survey that arrived is not the one this page was made for.",
+    survey: "The survey is damaged: it does not add up.",
+    limit: "Together with what this device has sent before, it would reveal more than this device allows.",
+    answered: "This device has answered this survey.",
+    answer: "An answer does not fit its question.",
+    page: "The page that holds this survey is not set up for it.",
+    network: "The server could not be reached, or something blocked the request.",
+    busy: "The server cannot take the request just now.",
+    closed: "The survey is not open.",
+    conflict: "The server holds another report under the number of this one. Please tell the people who run this survey.",
+    refused: "The server did not accept the request. Please tell the people who run this survey.",
+  },
+};
