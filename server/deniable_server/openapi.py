@@ -78,7 +78,7 @@ def _take() -> dict[str, Any]:
     }  # fmt: skip
     refused = _problems(
         *_REPORT_REASONS, "too-large", "batch-too-large", "conflict", "unknown-survey",
-        "unavailable", *(reason for reason in ("closed", "spent", "too-many") if reason in PROBLEMS),
+        "unavailable", *(later for later in ("closed", "spent", "too-many") if later in PROBLEMS),
     )  # fmt: skip
     body = {"oneOf": [report, {"type": "array", "items": report, "maxItems": MAX_BATCH}]}
     return _operation("sendReports", "Send one report, or an array of them.", taken | refused) | {
