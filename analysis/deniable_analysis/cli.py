@@ -8,21 +8,21 @@ import click
 
 from deniable_protocol import DeniableError, Survey
 
-from .estimate import Estimate, estimate
 from .export import to_csv, to_json
 from .intervals import METHODS, Method
 from .page import render
 from .reading import read_reports
-from .reports import Reports
+from .results import analyse
+from .text import summary
 
 
 @click.command()
-@click.argument("source", metavar="DB", type=click.Path(exists=True, dir_okay=False))
+@click.argument("source", metavar="DB")
 @click.option(
     "--survey",
     metavar="NAME",
-    help="Name of the survey in the database; not needed where it holds one. For a file of "
-    "reports instead of a database: the survey's own file.",
+    help="Name of the survey in the database, or NAME@2 for its second version; not needed where "
+    "it holds one. For a file of reports instead of a database: the survey's own file.",
 )
 @click.option("--output", metavar="FILE", help="Where to write the page. [default: NAME.html]")
 @click.option("--json", "json_file", metavar="FILE", help="Also write JSON; - prints only that.")
@@ -40,6 +40,19 @@ from .reports import Reports
     help="How to make intervals. [default: feldman-cousins up to 10,000 reports, then "
     "likelihood-ratio]",
 )
+@click.option(
+    "--simultaneous",
+    is_flag=True,
+    help="Make the intervals of one question hold all at once (Bonferroni; Wilson by default).",
+)
+@click.option("--arm", metavar="ARM", help="Only the reports of one collection arm.")
+@click.option("--by-arm", is_flag=True, help="Show each collection arm by itself.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, 100, min_open=True),
+    metavar="POINTS",
+    help='Say "too few to say" where an interval is longer than this many percentage points.',
+)
 def report(
     source: str,
     survey: str | None,
@@ -48,47 +61,44 @@ def report(
     csv_file: str | None,
     level: float,
     method: Method | None,
+    simultaneous: bool,
+    arm: str | None,
+    by_arm: bool,
+    limit: float | None,
 ) -> None:
     """Turn the noisy reports in DB into shares with intervals.
 
-    DB is the database that "deniable serve" fills, or a file of reports (JSON lines or CSV). It is
-    only read. A table is printed, and a page that explains the results is written.
+    DB is the database that "deniable serve" fills (a file, or a postgresql:// address), or a file
+    of reports (JSON lines or CSV). It is only read. A table is printed, and a page that explains
+    the results is written.
     """
     try:
         reports = read_reports(source, _survey(survey))
-        estimates = [
-            estimate(reports, name, level=level, method=method) for name in reports.tallies
-        ]
+        results = analyse(
+            reports.arm(arm) if arm else reports,
+            level=level,
+            method=method,
+            simultaneous=simultaneous,
+            by_arm=by_arm,
+            limit=limit / 100 if limit else None,
+        )
     except DeniableError as error:
         raise click.ClickException(str(error)) from None
     page = Path(output or f"{reports.survey.name}.html")
     if json_file:
-        _write(json_file, to_json(reports, estimates))
+        _write(json_file, to_json(results))
     if csv_file:
-        _write(csv_file, to_csv(estimates))
+        _write(csv_file, to_csv(results))
     if "-" in (json_file, csv_file):
         return
-    click.echo(_summary(reports, estimates))
-    _write(str(page), render(reports, estimates))
+    click.echo(summary(results))
+    _write(str(page), render(results))
     click.echo(f"\nThe page with these results: {page}")
 
 
 def _survey(named: str | None) -> Survey | str | None:
     is_file = named is not None and named.endswith((".json", ".toml"))
     return Survey.load(named) if named is not None and is_file else named
-
-
-def _summary(reports: Reports, estimates: list[Estimate]) -> str:
-    survey = reports.survey
-    head = (
-        f"{survey.title}\n{reports.n:,} reports, ε = {survey.epsilon:.2f} for each person, "
-        f"{survey.digest}"
-    )
-    parts = [
-        f"{found.question.text}\n{found.table()}\n({found.n:,} reports, {found.method})"
-        for found in estimates
-    ]
-    return "\n\n".join([head, *parts])
 
 
 def _write(name: str, text: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -48,7 +50,7 @@ class OptionEstimate:
     @property
     def best(self) -> float:
         """The share to show people: ``mle``, or where there is none ``share`` moved into [0, 1]."""
-        return min(max(self.share, 0.0), 1.0) if math.isnan(self.mle) else self.mle
+        return _within(self.share) if math.isnan(self.mle) else self.mle
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,11 @@ class AmongEstimate:
     mle: float
     low: float
     high: float
+
+    @property
+    def best(self) -> float:
+        """The share to show people, as in ``OptionEstimate``."""
+        return _within(self.share) if math.isnan(self.mle) else self.mle
 
 
 @dataclass(frozen=True)
@@ -122,21 +129,14 @@ class Estimate:
 
     def table(self) -> str:
         """Write the shares as a table of plain text, in per cent."""
-        rows = [(option, " *" if option.outside else "") for option in self.options]
-        shortest = _AMONG if self.among else "option"
-        width = max(len(shortest), *(len(option.label) for option in self.options))
-        head = f"{'option':<{width}}  {'share':>7}  {'± SE':>6}  {'best fit':>8}  "
-        lines = [head + f"{format_level(self.level)} interval"]
-        lines += [_line(option, width) + mark for option, mark in rows]
-        if self.among:
-            lines += [_AMONG, *(_line(option, width) for option in self.among)]
-        return "\n".join(lines)
+        return table(
+            [(option.label, option) for option in self.options],
+            [(option.label, option) for option in self.among],
+            self.level,
+        )
 
     def __str__(self) -> str:
         return self.table()
-
-
-_AMONG = "of those who answered:"
 
 
 def estimate(
@@ -296,10 +296,51 @@ def _among(tally: Tally, fit: BestFit | None, level: float) -> tuple[AmongEstima
     return tuple(found)
 
 
-def _line(option: OptionEstimate | AmongEstimate, width: int) -> str:
-    numbers = (option.share, option.se, option.mle, option.low, option.high)
-    share, se, best, low, high = map(_percent, numbers)
-    return f"{option.label:<{width}}  {share:>7}  {se:>6}  {best:>8}  {low:>6} to {high}"
+_AMONG: Final = "of those who answered:"
+
+Line = tuple[str, OptionEstimate | AmongEstimate]
+
+
+def table(
+    rows: Sequence[Line], among: Sequence[Line], level: float, limit: float | None = None
+) -> str:
+    """Write shares as a table of plain text, in per cent.
+
+    Args:
+        rows: Labels and shares of everybody.
+        among: Labels and shares among those who answered; may be none.
+        level: Confidence level, for the heading.
+        limit: The widest interval whose best estimate is shown; None for any.
+    """
+    width = max(len(_AMONG if among else "option"), *(len(label) for label, _ in rows))
+    head = f"{'option':<{width}}  {'share':>7}  {'± SE':>6}  {'best fit':>8}  "
+    lines = [
+        f"{head}{format_level(level)} interval",
+        *(_line(label, width, found, limit) for label, found in rows),
+    ]
+    if among:
+        lines += [_AMONG, *(_line(label, width, found, limit) for label, found in among)]
+    shown = [found for _, found in (*rows, *among)]
+    if limit is not None and any(found.high - found.low > limit for found in shown):
+        lines.append(f"?: too few reports to say; the interval is longer than {_percent(limit)}")
+    if any(isinstance(found, OptionEstimate) and found.outside for found in shown):
+        lines.append("*: the method has no interval from 0 % to 100 %; its nearest end is shown")
+    return "\n".join(lines)
+
+
+def _line(
+    label: str, width: int, found: OptionEstimate | AmongEstimate, limit: float | None
+) -> str:
+    share, se, best = (_percent(number) for number in (found.share, found.se, found.mle))
+    if limit is not None and found.high - found.low > limit:
+        share, best = "?", "?"
+    mark = " *" if isinstance(found, OptionEstimate) and found.outside else ""
+    ends = f"{_percent(found.low):>6} to {_percent(found.high)}{mark}"
+    return f"{label:<{width}}  {share:>7}  {se:>6}  {best:>8}  {ends}"
+
+
+def _within(share: float) -> float:
+    return share if math.isnan(share) else min(max(share, 0.0), 1.0)
 
 
 def _percent(share: float) -> str:

@@ -6,46 +6,55 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 from deniable_protocol import Report, Survey
 
-from .estimate import Estimate
-from .reports import Reports
+from .estimate import AmongEstimate, Estimate, OptionEstimate
+from .results import Block, Results
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 _COLUMNS: Final = ("count", "share", "se", "mle", "low", "high", "at_boundary", "outside")
 
 
-def to_json(reports: Reports, estimates: Sequence[Estimate]) -> str:
-    """Write estimates as JSON, with everything needed to know what they are estimates of.
+def to_json(results: Results) -> str:
+    """Write results as JSON, with everything needed to know what they are results of.
 
     Shares are numbers such as 0.1 for 10 %; what is not known is null.
     """
-    survey = reports.survey
+    survey = results.reports.survey
     found = {
         "survey": {"name": survey.name, "digest": survey.digest, "odds": str(survey.odds)},
-        "n": reports.n,
-        "questions": [_question(found) for found in estimates],
+        "n": results.reports.n,
+        "note": results.reports.note,
+        "questions": [
+            _question(estimate, block) for block in results.blocks for estimate in block.estimates
+        ],
     }
     return json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def to_csv(estimates: Sequence[Estimate]) -> str:
-    """Write estimates as CSV, one line for each option; what is not known is empty.
+def to_csv(results: Results) -> str:
+    """Write shares as CSV, one line for each option; what is not known is empty.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front. Numbers are
     written in full, as they are.
     """
-    rows: list[Iterable[object]] = [("question", "option", "n", *_COLUMNS, "level", "method")]
-    for found in estimates:
-        for option in found.options:
-            texts = (guarded(found.item.name), guarded(option.label))
-            numbers = [_known(getattr(option, column)) for column in _COLUMNS]
-            cells = ["" if number is None else number for number in numbers]
-            rows.append((*texts, found.n, *cells, found.level, found.method))
+    rows: list[Iterable[object]] = [
+        ("question", "option", "arm", "among", "n", *_COLUMNS, "level", "simultaneous", "method")
+    ]
+    for block in results.blocks:
+        for found in block.estimates:
+            options: list[OptionEstimate | AmongEstimate] = [*found.options, *found.among]
+            for option in options:
+                among = "everybody" if isinstance(option, OptionEstimate) else "those who answered"
+                texts = (found.item.name, option.label, block.group or "", among)
+                numbers = [_known(getattr(option, column, None)) for column in _COLUMNS]
+                cells = ["" if number is None else number for number in numbers]
+                how = (found.level, found.simultaneous, found.method)
+                rows.append((*map(guarded, texts), found.n, *cells, *how))
     return _csv(rows)
 
 
@@ -73,21 +82,38 @@ def guarded(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
-def _question(found: Estimate) -> dict[str, Any]:
+def _question(found: Estimate, block: Block) -> dict[str, Any]:
     channel = found.item.channel
-    options = [
-        {key: _known(value) for key, value in asdict(option).items()} for option in found.options
-    ]
-    return {
+    described: dict[str, Any] = {
         "name": found.item.name,
         "text": str(found.question.text),
         "channel": {"k": channel.options, "d": channel.subset, "a": channel.a, "b": channel.b},
         "n": found.n,
         "level": found.level,
+        "simultaneous": found.simultaneous,
         "method": found.method,
         "kkt": _known(found.kkt),
-        "options": options,
+        "options": [_plain(option) for option in found.options],
     }
+    if found.box is not None:
+        described["box"] = found.box
+    if block.group is not None:
+        described["arm"] = block.group
+    if found.among:
+        described["among"] = [_plain(option) for option in found.among]
+    if block.number is not None:
+        described["number"] = _plain(block.number, leave=("question", "n", "level"))
+    return described
+
+
+def _plain(found: Any, leave: tuple[str, ...] = ()) -> Any:
+    """Turn results into what JSON holds: NaN becomes null."""
+    if isinstance(found, tuple):
+        return [_plain(part) for part in found]
+    if is_dataclass(found):
+        names = [field.name for field in fields(found) if field.name not in leave]
+        return {name: _plain(getattr(found, name)) for name in names}
+    return _known(found)
 
 
 def _known(value: Any) -> Any:

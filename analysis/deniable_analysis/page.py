@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -11,16 +10,25 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from deniable_protocol.canonical import digest
 
 from . import wording
-from .estimate import Estimate, estimate, format_level
+from .estimate import format_level
 from .intervals import Method
 from .reports import Reports
+from .results import Results, analyse
 
 _TICKS: Final = (0, 25, 50, 75, 100)
 _OPEN_UP_TO: Final = 8
 """Options up to which every sentence is shown; longer lists are folded."""
 
 
-def report(reports: Reports, *, level: float = 0.95, method: Method | None = None) -> str:
+def report(
+    reports: Reports,
+    *,
+    level: float = 0.95,
+    method: Method | None = None,
+    simultaneous: bool = False,
+    by_arm: bool = False,
+    limit: float | None = None,
+) -> str:
     """Write one self-contained HTML page with the results of every question.
 
     No script, no font, no image and no address: it reads the same from a mail attachment in ten
@@ -30,31 +38,34 @@ def report(reports: Reports, *, level: float = 0.95, method: Method | None = Non
         reports: The noisy reports.
         level: Confidence level of each interval, in (0, 1).
         method: How to make intervals; see ``estimate``.
+        simultaneous: Make the intervals of one question hold all at once; see ``estimate``.
+        by_arm: Show each collection arm by itself.
+        limit: The widest interval whose best estimate is shown; see ``analyse``.
 
     Raises:
         EstimateError: If there is no such level or method.
     """
-    estimates = [estimate(reports, name, level=level, method=method) for name in reports.tallies]
-    return render(reports, estimates)
+    return render(
+        analyse(reports, level=level, method=method, simultaneous=simultaneous, by_arm=by_arm,
+                limit=limit)
+    )  # fmt: skip
 
 
-def render(reports: Reports, estimates: Sequence[Estimate]) -> str:
-    """Write the page for estimates that were made already, at least one.
-
-    The estimates of one page share their level and method.
-    """
-    methods = dict.fromkeys(wording.METHOD_NAMES[found.method] for found in estimates)
+def render(results: Results) -> str:
+    """Write the page for results that were made already."""
+    rows = [row.found for block in results.blocks for row in (*block.rows, *block.among)]
+    methods = dict.fromkeys(block.method for block in results.blocks)
     return (
         _environment()
         .get_template("report.html.j2")
         .render(
-            survey=reports.survey,
-            n=reports.n,
-            estimates=estimates,
-            level=format_level(estimates[0].level),
-            methods=", ".join(methods),
-            promises=dict.fromkeys(wording.promise(found) for found in estimates),
-            hollow=any(option.best in (0, 1) for found in estimates for option in found.options),
+            survey=results.reports.survey,
+            results=results,
+            n=results.reports.n,
+            level=format_level(results.level),
+            methods=", ".join(wording.METHOD_NAMES[method] for method in methods),
+            promises=dict.fromkeys(wording.promise(results, method) for method in methods),
+            hollow=any(found.best in (0, 1) for found in rows),
             ticks=_TICKS,
             open_up_to=_OPEN_UP_TO,
             w=wording,

@@ -1,0 +1,40 @@
+"""Results as plain text, for the terminal."""
+
+from __future__ import annotations
+
+from . import wording
+from .estimate import table
+from .results import Block, Results
+
+
+def summary(results: Results) -> str:
+    """Write all results as plain text."""
+    reports = results.reports
+    survey = reports.survey
+    head = [
+        str(survey.title),
+        f"{reports.n:,} reports, ε = {survey.epsilon:.2f} for each person, {survey.digest}",
+        *([reports.note] if reports.note else []),
+    ]
+    parts = ["\n".join(head)]
+    for section in results.sections:
+        for place, block in enumerate(section.blocks):
+            text = [str(section.question.text)] if place == 0 else []
+            parts.append("\n".join([*text, *_block(block, results)]))
+    return "\n\n".join(parts)
+
+
+def _block(block: Block, results: Results) -> list[str]:
+    lines = [f"[{block.group}]"] if block.group else []
+    if block.number is not None:
+        lines.append(wording.average(block.number))
+        if not block.coarse:
+            lines.append(wording.middle(block.number))
+    rows = [(row.label, row.found) for row in block.rows]
+    among = [(row.label, row.found) for row in block.among]
+    once = ", all at once" if results.simultaneous else ""
+    return [
+        *lines,
+        table(rows, among, results.level, results.limit),
+        f"({block.n:,} reports, {block.method}{once})",
+    ]
