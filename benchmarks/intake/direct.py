@@ -13,9 +13,9 @@ from pathlib import Path
 
 from deniable_protocol import Survey
 from deniable_server import create_app
+from deniable_server.published import Entry, Outcome
 from deniable_server.services import Services, services
-from deniable_server.store import Outcome, ReportStore
-from deniable_server.writer import Entry
+from deniable_server.store import ReportStore
 from deniable_server.wsgi import listen, run
 
 

@@ -9,8 +9,8 @@ import click
 from deniable_protocol import DeniableError, Survey
 
 from .app import create_app
+from .published import Published
 from .services import services
-from .store import Published
 from .wsgi import listen, run
 
 

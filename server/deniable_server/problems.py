@@ -36,6 +36,8 @@ PROBLEMS: Final[dict[str, Problem]] = {
         413, f"At most {MAX_BATCH:,} reports and {MAX_BODY_BYTES >> 20} MiB can be sent at once."
     ),
     "conflict": Problem(409, "Another report with this id is stored; it stays as it is."),
+    "closed": Problem(403, "This survey does not take reports now. Nothing was stored."),
+    "erased": Problem(410, "This survey and all of its reports were erased."),
     "unknown-survey": Problem(404, "There is no survey of this name here."),
     "unavailable": Problem(
         503, "The report could not be stored just now. Sending it again is safe."

@@ -41,7 +41,17 @@ def m001_surveys(database: Database) -> None:
     )
 
 
-_STEPS: Final = (m001_surveys,)
+def m002_life(database: Database) -> None:
+    """Create the table of what the operator decided about each survey version."""
+    database.execute(
+        "CREATE TABLE life (digest TEXT PRIMARY KEY REFERENCES surveys (digest),"
+        " state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'erased')),"
+        " opens TEXT, closes TEXT, target INTEGER CHECK (target >= 1)) STRICT, WITHOUT ROWID"
+    )
+    database.execute("INSERT INTO life (digest, state) SELECT digest, 'open' FROM surveys")
+
+
+_STEPS: Final = (m001_surveys, m002_life)
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -8,8 +8,8 @@ from typing import Final, Protocol
 
 from flask import Flask, current_app
 
-from .store import Outcome, ReportStore
-from .writer import Entry
+from .contract import Store
+from .published import Entry, Outcome
 
 _KEY: Final = "deniable"
 
@@ -30,7 +30,7 @@ class Writer(Protocol):
 class Services:
     """The store, and the writer through which every report reaches it."""
 
-    store: ReportStore
+    store: Store
     writer: Writer
 
     def attach(self, app: Flask) -> None:

@@ -12,11 +12,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from deniable_protocol import Report, StoreError
+from deniable_protocol import StoreError
 
-from .store import Outcome, Published
+from .published import Entry, Outcome
 
-Entry = tuple[Published, Report]
 DEFAULT_CAPACITY: Final = 4096
 
 

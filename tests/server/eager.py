@@ -10,9 +10,8 @@ from pathlib import Path
 
 from deniable_protocol import Survey
 from deniable_server import ReportStore, create_app
+from deniable_server.published import Entry, Outcome
 from deniable_server.services import Services
-from deniable_server.store import Outcome
-from deniable_server.writer import Entry
 from deniable_server.wsgi import listen, run
 
 

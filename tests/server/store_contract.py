@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from deniable_protocol import Report, Survey
-from deniable_server.store import Outcome, Published, ReportStore
+from deniable_server.published import Outcome, Published
+from deniable_server.store import ReportStore
 
 from .samples import CHANGED, OTHER, SOURCE, SURVEY, body, other_answers, report
 

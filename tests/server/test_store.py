@@ -15,8 +15,8 @@ import pytest
 from deniable_protocol import Report, ReportError, StoreError
 from deniable_protocol.bitmap import from_bitmap, to_bitmap
 from deniable_server import ReportStore
+from deniable_server.published import Outcome, Published
 from deniable_server.schema import connect
-from deniable_server.store import Outcome, Published
 
 from .samples import OTHER, SAMPLED, SURVEY, WIDTH, report
 from .store_contract import StoreContract
@@ -136,6 +136,7 @@ def test_columns(path: Path) -> None:
     assert tables == {
         "surveys": ["digest", "name", "version", "json"],
         "counters": ["digest", "day", "reports"],
+        "life": ["digest", "state", "opens", "closes", "target"],
         TABLE: ["id", "order", "dish"],
     }
     assert all(strict[name] for name in tables)

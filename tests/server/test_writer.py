@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from deniable_protocol import StoreError
-from deniable_server.store import Outcome, Published
-from deniable_server.writer import Entry, GroupWriter
+from deniable_server.published import Entry, Outcome, Published
+from deniable_server.writer import GroupWriter
 
 from .samples import SURVEY, report
 

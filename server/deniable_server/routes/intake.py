@@ -10,13 +10,12 @@ from deniable_protocol import Report, ReportError
 from deniable_protocol.canonical import read_strict
 from deniable_protocol.survey import MAX_REPORT_BYTES
 from deniable_server.problems import MAX_BATCH, PROBLEMS, problem
+from deniable_server.published import Entry, Outcome, Published
 from deniable_server.services import services
-from deniable_server.store import Outcome, Published
-from deniable_server.writer import Entry
 
 blueprint = Blueprint("intake", __name__)
 
-_STATUS: Final = {Outcome.STORED: 201, Outcome.SAME: 200, Outcome.CONFLICT: 409}
+_STATUS: Final = {Outcome.STORED: 201, Outcome.SAME: 200}
 
 
 @blueprint.post("/v1/surveys/<name>/reports")
@@ -42,8 +41,8 @@ def take(name: str) -> Response:
 
 def _take_one(found: Any, newest: Published) -> Response:
     (outcome,) = services().writer.submit([_entry(found, newest)])
-    if outcome is Outcome.CONFLICT:
-        return problem("conflict")
+    if outcome not in _STATUS:
+        return problem(outcome.value)
     return _answer({"status": outcome.value}, _STATUS[outcome])
 
 
@@ -61,8 +60,8 @@ def _take_many(found: list[Any], newest: Published) -> Response:
             summary.append({})
     outcomes = services().writer.submit(list(entries.values()))
     for place, outcome in zip(entries, outcomes, strict=True):
-        refused = outcome is Outcome.CONFLICT
-        summary[place] = _refused("conflict") if refused else {"status": _STATUS[outcome]}
+        taken = outcome in _STATUS
+        summary[place] = {"status": _STATUS[outcome]} if taken else _refused(outcome.value)
     return _answer(summary, 207)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
+from deniable_server.life import State
 from deniable_server.problems import problem
 from deniable_server.services import services
 
@@ -16,4 +17,6 @@ def published(name: str) -> Response:
     found = services().store.newest(name)
     if found is None:
         return problem("unknown-survey")
+    if services().store.life(found).state is State.ERASED:
+        return problem("erased")
     return Response(found.survey.to_json(), mimetype="application/json")

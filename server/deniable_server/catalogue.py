@@ -1,0 +1,194 @@
+"""Published surveys: their versions, and when each takes reports."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final, Protocol
+
+from deniable_protocol import StoreError, Survey
+
+from .life import Clock, Life, Limits, State, Status, read_moment, utc_now, written
+from .published import Published, Row
+
+_PUBLISHED: Final = "SELECT digest, version, json FROM surveys"
+_NEWEST: Final = f"{_PUBLISHED} WHERE name = ? ORDER BY version DESC LIMIT 1"
+_LIFE: Final = "SELECT state, opens, closes, target FROM life WHERE digest = ?"
+_HELD: Final = "SELECT coalesce(sum(reports), 0) FROM counters WHERE digest = ?"
+_REMEMBER_SECONDS: Final = 1.0
+"""So long the newest version of a name is remembered; another process may publish one."""
+
+
+class Session(Protocol):
+    """A transaction: statements have ``?`` for values."""
+
+    def execute(self, query: str, values: Sequence[object] = ()) -> Any:
+        """Run a statement and give a cursor."""
+        ...
+
+    def insert(self, query: str, rows: Sequence[Row]) -> list[bool]:
+        """Insert rows one by one, and say which of them were new."""
+        ...
+
+
+class Catalogue(ABC):
+    """Keep published surveys. Threads may share a store.
+
+    Attributes:
+        name: What to call the database in messages; holds no password.
+    """
+
+    def __init__(self, name: str, clock: Clock = utc_now) -> None:
+        self.name, self._clock = name, clock
+        self._published: dict[str, Published] = {}
+        self._remembered: dict[str, tuple[float, Published]] = {}
+
+    @abstractmethod
+    def _deciding(self) -> AbstractContextManager[Session]:
+        """Begin a transaction about surveys, alone."""
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Session]:
+        """Begin to read; what is read fits together."""
+
+    @abstractmethod
+    def _create_table(self, published: Published) -> str:
+        """Write the statement that creates a survey version's own table."""
+
+    @abstractmethod
+    def _settle(self, session: Session, published: Published) -> None:
+        """Make the database forget in which order a survey's reports came, where it still knows."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish, and let go of the database."""
+
+    def publish(self, survey: Survey, limits: Limits | None = None) -> Published:
+        """Open a survey for reports; one that was published before stays as it is.
+
+        Another survey of the same name becomes its next version. Reports that devices made for the
+        earlier version are still taken, each into the table of its own version.
+
+        Args:
+            survey: The survey.
+            limits: When it takes reports; None leaves those of a known survey, and sets none for a
+                new one.
+
+        Raises:
+            StoreError: If this very survey was erased.
+        """
+        with self._deciding() as session:
+            known = session.execute(f"{_PUBLISHED} WHERE digest = ?", (survey.digest,)).fetchone()
+            published = Published(survey, known[1]) if known else self._add_survey(session, survey)
+            if self._life(session, survey.digest).state is State.ERASED:
+                raise StoreError(
+                    f"{survey.name} was erased from {self.name} and cannot come back, so that its "
+                    "old reports cannot either; a survey with another title is a new one"
+                )
+            if limits is not None:
+                session.execute(
+                    "UPDATE life SET opens = ?, closes = ?, target = ? WHERE digest = ?",
+                    (*_moments(limits), limits.target, survey.digest),
+                )
+        self._remembered.pop(survey.name, None)
+        return published
+
+    def _add_survey(self, session: Session, survey: Survey) -> Published:
+        (latest,) = session.execute(
+            "SELECT max(version) FROM surveys WHERE name = ?", (survey.name,)
+        ).fetchone()
+        published = Published(survey, (latest or 0) + 1)
+        session.execute(
+            "INSERT INTO surveys (digest, name, version, json) VALUES (?, ?, ?, ?)",
+            (survey.digest, survey.name, published.version, survey.to_json()),
+        )
+        session.execute(
+            "INSERT INTO life (digest, state) VALUES (?, ?)", (survey.digest, State.OPEN.value)
+        )
+        session.execute(self._create_table(published))
+        return published
+
+    def find(self, digest: str) -> Published | None:
+        """Look up a published survey by its digest; None if there is none."""
+        known = self._published.get(digest)  # never changes once published, so no lock
+        return known or next(self._select(f"{_PUBLISHED} WHERE digest = ?", digest), None)
+
+    def newest(self, name: str) -> Published | None:
+        """Look up the newest survey of a name; None if there is none."""
+        until, published = self._remembered.get(name, (0.0, None))
+        if published is None or time.monotonic() > until:
+            published = next(self._select(_NEWEST, name), None)
+            if published is not None:
+                self._remembered[name] = (time.monotonic() + _REMEMBER_SECONDS, published)
+        return published
+
+    def surveys(self, name: str | None = None) -> list[Published]:
+        """List every version of every survey, or of those of one name, oldest first."""
+        if name is None:
+            return list(self._select(f"{_PUBLISHED} ORDER BY name, version"))
+        return list(self._select(f"{_PUBLISHED} WHERE name = ? ORDER BY version", name))
+
+    def open_surveys(self) -> list[Published]:
+        """List the newest survey of every name that takes reports now."""
+        newest = {published.survey.name: published for published in self.surveys()}
+        return [each for each in newest.values() if self.status(each) is Status.OPEN]
+
+    def _select(self, query: str, *values: str) -> Iterator[Published]:
+        with self._reading() as session:
+            rows = session.execute(query, values).fetchall()
+        for digest, version, json in rows:
+            if digest not in self._published:
+                self._published[digest] = Published(Survey.from_json(json), version)
+            yield self._published[digest]
+
+    def life(self, published: Published) -> Life:
+        """Tell what the operator decided about a survey version."""
+        with self._reading() as session:
+            return self._life(session, published.survey.digest)
+
+    def status(self, published: Published) -> Status:
+        """Tell whether a survey version takes reports now."""
+        digest = published.survey.digest
+        with self._reading() as session:
+            life = self._life(session, digest)
+            held = 0 if life.limits.target is None else self._held(session, digest)
+        return life.status(self._clock(), held)
+
+    def close_survey(self, published: Published) -> None:
+        """Take no more reports of a survey version. One that is stored is still acknowledged."""
+        with self._deciding() as session:
+            self._refuse_erased(session, published)
+            self._settle(session, published)
+            self._decide(session, published, State.CLOSED)
+
+    def reopen_survey(self, published: Published, limits: Limits | None = None) -> None:
+        """Take reports of a survey version again, within new limits or, with None, the old ones."""
+        with self._deciding() as session:
+            self._refuse_erased(session, published)
+            self._decide(session, published, State.OPEN)
+        if limits is not None:
+            self.publish(published.survey, limits)
+
+    def _held(self, session: Session, digest: str) -> int:
+        return int(session.execute(_HELD, (digest,)).fetchone()[0])
+
+    def _refuse_erased(self, session: Session, published: Published) -> None:
+        if self._life(session, published.survey.digest).state is State.ERASED:
+            raise StoreError(f"{published.survey.name} {published.version} was erased")
+
+    def _decide(self, session: Session, published: Published, state: State) -> None:
+        session.execute(
+            "UPDATE life SET state = ? WHERE digest = ?", (state.value, published.survey.digest)
+        )
+
+    def _life(self, session: Session, digest: str) -> Life:
+        state, opens, closes, target = session.execute(_LIFE, (digest,)).fetchone()
+        opens, closes = (None if text is None else read_moment(text) for text in (opens, closes))
+        return Life(State(state), Limits(opens, closes, target))
+
+
+def _moments(limits: Limits) -> tuple[str | None, str | None]:
+    opens, closes = ((m and written(m)) or None for m in (limits.opens, limits.closes))
+    return opens, closes

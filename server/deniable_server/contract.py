@@ -1,0 +1,190 @@
+"""What every store does, in the SQL that SQLite and PostgreSQL have in common.
+
+``deniable_protocol.layout`` says where reports are. Beside them there are two more tables:
+
+``counters``
+    How many reports of a survey version (``digest``) came in on a ``day`` (UTC), so that an
+    operator sees a survey fill.
+``life``
+    What the operator decided about a survey version: its ``state``, when it ``opens`` and
+    ``closes``, and the ``target`` number of reports at which it is full.
+
+Nothing links a report to a day, an address, a browser or another report.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+from deniable_protocol import Report
+
+from .catalogue import Catalogue, Session
+from .life import State, Status
+from .published import Entry, Outcome, Published, Row
+
+
+class Store(Catalogue):
+    """Keep published surveys and their noisy reports. Threads may share a store."""
+
+    _count_up: ClassVar[str]
+    """Adds a number of reports to the counter of a digest and a day."""
+
+    @abstractmethod
+    def _adding(self, digests: Sequence[str]) -> AbstractContextManager[Session]:
+        """Begin a transaction that stores reports of some surveys, and is on disk afterwards."""
+
+    @abstractmethod
+    def _wipe(self, ids: Sequence[int]) -> None:
+        """Remove from the disk what was deleted, and check that *ids* are nowhere."""
+
+    def add(self, entries: Sequence[Entry], *, although_closed: bool = False) -> list[Outcome]:
+        """Store reports in one transaction that is on disk when this returns.
+
+        Args:
+            entries: Reports, each with the survey it was made for.
+            although_closed: Whether an operator brings them, who may also add to a closed survey.
+
+        Returns:
+            One outcome for each report, in order.
+
+        Raises:
+            StoreError: If the disk or the database failed; then none of the reports is stored.
+        """
+        if not entries:
+            return []
+        by_survey: dict[str, list[int]] = {}
+        for place, (published, _) in enumerate(entries):
+            by_survey.setdefault(published.survey.digest, []).append(place)
+        outcomes = [Outcome.CLOSED] * len(entries)
+        with self._adding(sorted(by_survey)) as session:
+            for _, places in sorted(by_survey.items()):
+                reports = [entries[place][1] for place in places]
+                published = entries[places[0]][0]
+                found = self._add(session, published, reports, although_closed)
+                for place, outcome in zip(places, found, strict=True):
+                    outcomes[place] = outcome
+        return outcomes
+
+    def _add(
+        self, session: Session, published: Published, reports: list[Report], although_closed: bool
+    ) -> list[Outcome]:
+        digest, now = published.survey.digest, self._clock()
+        life = self._life(session, digest)
+        if life.state is State.ERASED:
+            return [Outcome.ERASED] * len(reports)
+        target = None if although_closed else life.limits.target
+        held = 0 if target is None else self._held(session, digest)
+        open_now = although_closed or life.status(now, held) is Status.OPEN
+        room = len(reports) if target is None else max(0, target - held)
+        rows = [published.row(report) for report in reports]
+        new = self._insert(session, published, rows, room if open_now else 0)
+        outcomes = [
+            Outcome.STORED if new[place] else self._compare(session, published, row)
+            for place, row in enumerate(rows)
+        ]
+        if stored := outcomes.count(Outcome.STORED):
+            session.execute(self._count_up, (digest, now.date().isoformat(), stored))
+        return outcomes
+
+    def _insert(
+        self, session: Session, published: Published, rows: list[Row], room: int
+    ) -> list[bool]:
+        """Insert rows in the order of their ids, so that no two transactions wait for each other.
+
+        Of equal ids the first stays. Where there is room for fewer, it goes to the first too.
+        """
+        marks = ", ".join("?" * len(published.column_names))
+        # Table and column names have been matched against patterns; values are bound.
+        query = (
+            f"INSERT INTO {published.table} ({published.columns}) VALUES ({marks})"  # noqa: S608
+            " ON CONFLICT (id) DO NOTHING"
+        )
+        new = [False] * len(rows)
+        places = list(range(len(rows)))
+        while places and room > 0:  # repeated only where some of the first were there already
+            now, places = places[:room], places[room:]
+            now.sort(key=lambda place: rows[place][0] or 0)
+            for place, stored in zip(
+                now, session.insert(query, [rows[p] for p in now]), strict=True
+            ):
+                new[place] = stored
+            room -= sum(new[place] for place in now)
+        return new
+
+    def _compare(self, session: Session, published: Published, row: Row) -> Outcome:
+        query = f"SELECT {published.columns} FROM {published.table} WHERE id = ?"  # noqa: S608
+        held = session.execute(query, row[:1]).fetchone()
+        if held is None:
+            return Outcome.CLOSED
+        return Outcome.SAME if tuple(held) == row else Outcome.CONFLICT
+
+    def count(self, published: Published) -> int:
+        """Count the reports of one survey version."""
+        with self._reading() as session:
+            if self._life(session, published.survey.digest).state is State.ERASED:
+                return 0
+            query = f"SELECT count(*) FROM {published.table}"  # noqa: S608  # a matched name
+            return int(session.execute(query).fetchone()[0])
+
+    def reports(self, published: Published, *, chunk: int = 1000) -> Iterator[list[Report]]:
+        """Read a survey's reports in the order of their ids, some at a time.
+
+        A report that comes in meanwhile may be among them.
+        """
+        for rows in self.rows(published, chunk=chunk):
+            yield [published.report(row) for row in rows]
+
+    def rows(self, published: Published, *, chunk: int = 1000) -> Iterator[list[Row]]:
+        """Read the rows of a survey's reports in the order of their ids, some at a time."""
+        query = (
+            f"SELECT {published.columns} FROM {published.table}"  # noqa: S608  # matched names
+            " WHERE id > ? ORDER BY id LIMIT ?"
+        )
+        last = -1
+        while True:
+            with self._reading() as session:
+                if self._life(session, published.survey.digest).state is State.ERASED:
+                    return
+                rows = [tuple(row) for row in session.execute(query, (last, chunk)).fetchall()]
+            if not rows:
+                return
+            yield rows
+            last = rows[-1][0]
+
+    def days(self, published: Published) -> dict[str, int]:
+        """Give the number of reports that came in on each day (UTC)."""
+        query = "SELECT day, sum(reports) FROM counters WHERE digest = ? GROUP BY day ORDER BY day"
+        with self._reading() as session:
+            found = session.execute(query, (published.survey.digest,)).fetchall()
+        return {day: int(reports) for day, reports in found}
+
+    def erase_survey(self, published: Published) -> int:
+        """Erase all reports of a survey version from the disk, for good.
+
+        The published survey itself stays, so that its reports are known and refused should a
+        device send one again.
+
+        Returns:
+            How many reports were erased.
+
+        Raises:
+            StoreError: If the disk still holds one of them. Erasing again is safe.
+        """
+        table, digest = published.table, published.survey.digest
+        with self._deciding() as session:
+            ids: list[int] = []
+            count = 0
+            if self._life(session, digest).state is not State.ERASED:
+                query = f"SELECT count(*) FROM {table}"  # noqa: S608  # a matched name
+                count = int(session.execute(query).fetchone()[0])
+                query = f"SELECT id FROM {table} ORDER BY id"  # noqa: S608
+                ids = [row[0] for row in session.execute(f"{query} LIMIT 32").fetchall()]
+                ids += [row[0] for row in session.execute(f"{query} DESC LIMIT 32").fetchall()]
+                session.execute(f"DROP TABLE {table}")
+            session.execute("DELETE FROM counters WHERE digest = ?", (digest,))
+            self._decide(session, published, State.ERASED)
+        self._wipe(ids)
+        return count

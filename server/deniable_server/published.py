@@ -1,0 +1,87 @@
+"""A published survey as a store holds it: its version, its table, and reports as rows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from deniable_protocol import Report, Survey
+from deniable_protocol.layout import decode, encode, report_table
+from deniable_protocol.question import Item
+
+Row = tuple[int | str | bytes | None, ...]
+
+
+class Outcome(Enum):
+    """What became of a report.
+
+    Stored now, held already, refused for another with its id, refused because its survey takes no
+    reports at the moment, or because its survey was erased.
+    """
+
+    STORED = "stored"
+    SAME = "same"
+    CONFLICT = "conflict"
+    CLOSED = "closed"
+    ERASED = "erased"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A survey as it was published here.
+
+    Attributes:
+        version: 1 for the first survey of this name, 2 for the next.
+    """
+
+    survey: Survey
+    version: int
+
+    @property
+    def table(self) -> str:
+        """The table that holds its reports."""
+        return report_table(self.survey.name, self.version)
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The survey's items, made once rather than for every report."""
+        return self.survey.items
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns of the table, in order."""
+        return ("id", *(("arm",) if self.survey.arms else ()), *(i.name for i in self.items))
+
+    @cached_property
+    def columns(self) -> str:
+        """The columns of the table, in order, as a statement lists them."""
+        return ", ".join(f'"{name}"' for name in self.column_names)
+
+    def row(self, report: Report) -> Row:
+        """Give a report as the table holds it; None for what was not drawn."""
+        arm = (report.arm,) if self.survey.arms else ()
+        drawn = ((item.channel, report.answers.get(item.name)) for item in self.items)
+        stored = (None if subset is None else encode(channel, subset) for channel, subset in drawn)
+        return (report.key, *arm, *stored)
+
+    def report(self, row: Sequence[int | str | bytes | None]) -> Report:
+        """Read a row back, and check that the survey can have produced it.
+
+        Raises:
+            ReportError: If it cannot: another program wrote the row.
+        """
+        key, *rest = row
+        assert isinstance(key, int)  # noqa: S101  # the column is an integer
+        arm = {"arm": rest.pop(0)} if self.survey.arms else {}
+        answers = {
+            item.name: decode(item.channel, value)
+            for item, value in zip(self.items, rest, strict=True)
+            if isinstance(value, int | bytes)
+        }
+        found = {"survey": self.survey.digest, "id": f"{key:016x}", "answers": answers, **arm}
+        return Report.parse(found, self.survey)
+
+
+Entry = tuple[Published, Report]
