@@ -34,5 +34,57 @@ WIDE: dict[str, Any] = {
     ],
 }  # fmt: skip
 
-SOURCES = (SHORT, WIDE)
+# Every kind of question. Its true answers below are markers that occur nowhere else.
+KINDS: dict[str, Any] = {
+    "name": "kinds",
+    "title": {"en": "Work and health", "bn": "কাজ ও স্বাস্থ্য", "zh-Hant": "工作與健康"},
+    "intro": {"en": "Six questions, about two minutes.", "bn": "ছয়টি প্রশ্ন, প্রায় দুই মিনিট।",
+              "zh-Hant": "六個問題，約兩分鐘。"},
+    "privacy": {"epsilon": 4},
+    "questions": [
+        {"name": "works", "kind": "yes-no",
+         "text": {"en": "Do you work for pay?", "bn": "আপনি কি বেতনের বিনিময়ে কাজ করেন?",
+                  "zh-Hant": "您有支薪的工作嗎？"}},
+        {"name": "pay", "kind": "number", "min": 0, "max": 999_999, "step": 1, "optional": True,
+         "unit": {"en": "taka a month", "bn": "টাকা মাসে", "zh-Hant": "塔卡／月"},
+         "show_if": {"question": "works", "is": "Yes"},
+         "text": {"en": "How much do you earn?", "bn": "আপনি কত আয় করেন?",
+                  "zh-Hant": "您的收入是多少？"}},
+        {"name": "used", "kind": "multiple", "ask": 2,
+         "options": [{"en": "Alcohol", "bn": "মদ", "zh-Hant": "酒"},
+                     {"en": "Sleeping pills", "bn": "ঘুমের ওষুধ", "zh-Hant": "安眠藥"},
+                     {"en": "Painkillers", "bn": "ব্যথানাশক", "zh-Hant": "止痛藥"}],
+         "text": {"en": "Which of these did you use last week?",
+                  "bn": "গত সপ্তাহে এগুলোর কোনটি ব্যবহার করেছেন?",
+                  "zh-Hant": "上星期您用過以下哪些？"}},
+        {"name": "tired", "kind": "scale", "optional": True, "scores": [0, 1, 2, 3, 4],
+         "options": [{"en": "Never", "bn": "কখনো না", "zh-Hant": "從不"},
+                     {"en": "Rarely", "bn": "কদাচিৎ", "zh-Hant": "很少"},
+                     {"en": "Sometimes", "bn": "মাঝে মাঝে", "zh-Hant": "有時"},
+                     {"en": "Often", "bn": "প্রায়ই", "zh-Hant": "經常"},
+                     {"en": "Always", "bn": "সবসময়", "zh-Hant": "總是"}],
+         "text": {"en": "How often are you too tired to work?",
+                  "bn": "কত ঘন ঘন আপনি এত ক্লান্ত থাকেন যে কাজ করতে পারেন না?",
+                  "zh-Hant": "您有多常累得無法工作？"}},
+        {"name": "weight", "kind": "number", "min": 30, "max": 200, "step": 0.5, "unit": "kg",
+         "text": {"en": "How much do you weigh?", "bn": "আপনার ওজন কত?",
+                  "zh-Hant": "您的體重是多少？"}},
+        {"name": "month", "kind": "choice", "options": [f"Month {n}" for n in range(1, 13)],
+         "text": {"en": "In which month were you born?", "bn": "আপনি কোন মাসে জন্মেছেন?",
+                  "zh-Hant": "您在哪個月出生？"}},
+    ],
+}  # fmt: skip
+
+ARMS: dict[str, Any] = {
+    "name": "arms",
+    "title": "Arms",
+    "arms": ["spring", "autumn"],
+    "privacy": {"epsilon": 2, "allocation": "sample", "ask": 1},
+    "questions": [
+        {"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"},
+        {"name": "drinks", "kind": "yes-no", "text": "Do you drink?"},
+    ],
+}
+
+SOURCES = (SHORT, WIDE, KINDS, ARMS)
 SURVEYS = {source["name"]: Survey.load(source) for source in SOURCES}

@@ -10,6 +10,7 @@
 import { checkArm, DeniableError, fetchSurvey, hidden } from "./deniable.js";
 import { Device } from "./device.js";
 import { belief, make, Page } from "./page.js";
+import { load } from "./pins.js";
 import { ShownQuestion } from "./questions.js";
 
 /** @import {Answer, Survey} from "./types.js" */
@@ -120,7 +121,7 @@ export class Form {
   }
 
   async #outcome() {
-    const { Outcome } = await import("./outcome.js");
+    const { Outcome } = await load("outcome.js");
     await this.page.more();
     return new Outcome(this);
   }
@@ -148,7 +149,7 @@ export class Form {
     const { page, survey } = this;
     const details = make("details", {}, page.say("summary", "learn"));
     const fill = async () => {
-      const { learn } = await import("./learn.js");
+      const { learn } = await load("learn.js");
       await page.more();
       details.append(...(await learn(this)));
     };
@@ -169,7 +170,7 @@ function refuse(/** @type {Page} */ page, /** @type {unknown} */ error) {
 }
 
 export function problem(/** @type {Page} */ page, /** @type {unknown} */ error) {
-  page.tell("error");
+  page.tell("error", error instanceof DeniableError ? error.reason : "page");
   if (!(error instanceof DeniableError)) throw error;
   const detail = error.detail && ` (${error.detail})`;
   return page.say("p", (words) => words.reasons[error.reason] + detail, { role: "alert", class: "error" });

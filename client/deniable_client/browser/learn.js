@@ -22,7 +22,7 @@ export async function learn({ page, survey, device }) {
     const count = question.kind === "multiple" ? (question.ask ?? question.options.length) : 1;
     const odds = { a: BigInt(channel.a) ** BigInt(count), b: BigInt(channel.b) ** BigInt(count) };
     shown.replaceChildren(
-      page.say("p", (words, number) => explain(channel, words, number)),
+      page.say("p", (words, number) => explain(question, words, number)),
       picture(page, Array.from({ length: cards }, (_, card) => card < marked)),
       page.say("p", (words, number) => words.cards(number(marked), number(cards)), { class: "hint" }),
       ...trial(page, survey.language, question),
@@ -41,7 +41,7 @@ export async function learn({ page, survey, device }) {
     page.say("h3", "know"),
     ...[say("nothingElse"), alone],
     ...[say((words, number) => words.whole(number(belief(survey.odds)))), say("shares")],
-    ...[say("network"), say("addUp"), say((words, number) => words.total(number(belief(spent)))), say("honest"), digest],
+    ...[say("network"), say("addUp"), say(spent.a === spent.b ? "nothingYet" : (words, number) => words.total(number(belief(spent)))), say("honest"), digest],
   ];
 }
 

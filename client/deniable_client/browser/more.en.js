@@ -25,6 +25,7 @@ export default {
   total: (percent) =>
     "Everything that this browser has sent to surveys on this site, taken together: someone who thought 50 % can be " +
     `at most ${percent} % sure.`,
+  nothingYet: "This browser has sent nothing to surveys on this site so far.",
 
   question: "Question",
   picture: "What your device does",

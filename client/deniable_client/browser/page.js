@@ -1,5 +1,7 @@
 /** What is on the screen, in the language of now: a closed shadow root and the texts in it. */
 
+import { linkTo, load } from "./pins.js";
+
 /** @import {Odds, Text} from "./types.js" */
 /** @import {Attributes, Count, Say, Words} from "./words.js" */
 
@@ -18,8 +20,7 @@ export class Page {
   /** @param {HTMLElement} host */
   constructor(host) {
     this.host = host;
-    const href = new URL("deniable.css", import.meta.url).href;
-    host.attachShadow({ mode: "closed" }).append(make("link", { rel: "stylesheet", href }), this.#stage);
+    host.attachShadow({ mode: "closed" }).append(make("link", { rel: "stylesheet", ...linkTo("deniable.css") }), this.#stage);
   }
 
   /**
@@ -40,14 +41,14 @@ export class Page {
   }
 
   /** Tell the page that holds the form what happened; never an answer. */
-  tell(/** @type {"ready" | "sent" | "error"} */ what) {
-    this.host.dispatchEvent(new Event(`deniable-${what}`, { bubbles: true, composed: true }));
+  tell(/** @type {"ready" | "sent" | "error"} */ what, reason = "") {
+    this.host.dispatchEvent(new CustomEvent(`deniable-${what}`, { bubbles: true, composed: true, detail: { reason } }));
   }
 
   /** @param {string} language */
   async speak(language) {
     const spoken = closest([language, ...this.#wanted], INTERFACE) ?? "en";
-    const parts = await Promise.all(this.#parts.map((part) => import(`./${part}.${spoken}.js`)));
+    const parts = await Promise.all(this.#parts.map((part) => load(`${part}.${spoken}.js`)));
     this.#words = Object.assign({}, ...parts.map((part) => part.default));
     this.#spoken = spoken;
     this.#language = language;

@@ -91,7 +91,7 @@ export class ShownQuestion {
     const choices = options.map((option, place) => this.#choice(`${place}`, this.#spoken(option)));
     if (kind !== "scale" || options.length > ROW) return choices;
     const ends = [options[0], options[options.length - 1]].map((end) => this.#spoken(end));
-    return [make("div", { class: "row" }, ...choices), make("div", { class: "ends", "aria-hidden": "true" }, ...ends)];
+    return [make("div", { class: "ends", "aria-hidden": "true" }, ...ends), make("div", { class: "row" }, ...choices)];
   }
 
   #field(/** @type {NonNullable<Question["number"]>} */ { min, max, step, unit }) {
@@ -111,7 +111,7 @@ export class ShownQuestion {
   }
 
   #hint(/** @type {Words} */ words, /** @type {Count} */ count) {
-    const { kind, number, optional, options, ask, channel, show_if } = this.#question;
+    const { kind, number, optional, options, ask, show_if } = this.#question;
     const said = [];
     if (number) {
       const [min, max, step] = [number.min, number.max, number.step].map((value) => count(Number(value)));
@@ -119,7 +119,7 @@ export class ShownQuestion {
     }
     if (kind === "multiple") said.push(words.boxes);
     if (ask) said.push(words.picked(count(ask), count(options.length)));
-    said.push(explain(channel, words, count));
+    said.push(explain(this.#question, words, count));
     if (optional) said.push(words.optional);
     if (show_if) said.push(words.conditional);
     return said.join(" ");
@@ -128,16 +128,18 @@ export class ShownQuestion {
 
 /**
  * What the noise does with an answer.
- * @param {Channel} channel
+ * @param {Question} question
  * @param {Words} words
  * @param {Count} count
  */
-export function explain({ k, d, a, b }, words, count) {
-  const [top, bottom] = chanceOf({ k, d, a, b });
+export function explain({ kind, channel }, words, count) {
+  const { k, d } = channel;
+  const [top, bottom] = chanceOf(channel);
+  const what = kind === "number" ? words.value : words.truth;
   const chance =
     bottom > 20 ? words.about(count(Math.round((100 * top) / bottom))) : words.chance(count(top), count(bottom), top === 1);
   if (d > 1) return words.among(chance, count(d), count(k));
-  return k === 2 ? words.other(chance) : words.others(chance, count(k - 1));
+  return k === 2 ? words.other(chance, what) : words.others(chance, what, count(k - 1));
 }
 
 /**

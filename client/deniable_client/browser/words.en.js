@@ -17,16 +17,18 @@ export default {
   chance: (top, bottom, one) => `${top} chance${one ? "" : "s"} in ${bottom}`,
   /** @param {string} top */
   about: (top) => `about ${top} chances in 100`,
-  /** @param {string} chance */
-  other: (chance) => `With ${chance} your true answer is sent, otherwise the other one.`,
-  /** @type {(chance: string, others: string) => string} */
-  others: (chance, others) =>
-    `With ${chance} your true answer is sent, otherwise one of the other ${others}, drawn at random.`,
+  truth: "your true answer",
+  value: "the rounded number",
+  /** @type {(chance: string, what: string) => string} */
+  other: (chance, what) => `With ${chance} ${what} is sent, otherwise the other one.`,
+  /** @type {(chance: string, what: string, others: string) => string} */
+  others: (chance, what, others) =>
+    `With ${chance} ${what} is sent, otherwise one of the other ${others}, drawn at random.`,
   /** @type {(chance: string, sent: string, all: string) => string} */
   among: (chance, sent, all) =>
     `${sent} of the ${all} options are sent, mixed. With ${chance} your true answer is among them.`,
   /** @param {string} points */
-  rounded: (points) => `Your number is rounded, up or down at random, to one of ${points} values.`,
+  rounded: (points) => `Your number is first rounded, up or down at random, to one of ${points} values.`,
   boxes: "Tick all that apply; none is an answer too. Each box is randomized by itself.",
   /** @type {(sent: string, all: string) => string} */
   picked: (sent, all) => `Only ${sent} of the ${all} boxes are sent, picked at random.`,
