@@ -52,6 +52,8 @@ class MatrixDesign:
         size = len(self.states)
         if size < 2 or any(len(row) != size for row in self.chances):
             raise EstimateError("expected a matrix with a column for each of two or more states")
+        if any(not 0 <= value <= 1 for row in self.chances for value in row):
+            raise EstimateError("every chance must be from 0 to 1")
         if len(self.reports) != len(self.chances):
             raise EstimateError("expected a name for each report")
         for place, state in enumerate(self.states):
@@ -101,6 +103,8 @@ class MatrixDesign:
         """
         each = [chance("forced", value) for value in forced]
         truth = 1 - sum(each)
+        if truth <= 0:
+            raise EstimateError(f"forced chances must be below 1 together, got {sum(each)}")
         rows = tuple(tuple(e + truth * (r == s) for s in range(len(each)))
                      for r, e in enumerate(each))  # fmt: skip
         names = _names(states, len(each))
