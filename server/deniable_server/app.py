@@ -77,7 +77,7 @@ class _QuietFlask(Flask):
 def _protect(response: Response) -> Response:
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
-    if request.path.startswith("/v1/"):
-        # Surveys and acknowledgements are public, and a form may be on a page of another site.
+    if request.path.startswith(("/v1/", "/client/")):
+        # Surveys, acknowledgements and scripts are public; a form may be on a page of another site.
         response.headers["Access-Control-Allow-Origin"] = "*"
     return response

@@ -6,6 +6,7 @@
 import { DeniableError, prepare } from "./randomizer.js";
 import { epsilonOf, product } from "./survey.js";
 import { send } from "./deniable.js";
+import { load } from "./pins.js";
 
 /** @import {Answer, Asked, Change, Memory, Odds, Read, Receipt, SendOptions, Survey} from "./types.js" */
 
@@ -149,7 +150,7 @@ export class Device {
  * @returns {Promise<Panel | null>}
  */
 async function panelOf({ waves }) {
-  return waves ? import("./panel.js") : null;
+  return waves ? load("panel.js") : null;
 }
 
 /**

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Final
 
-from flask import Blueprint, Response, abort, send_from_directory
+from flask import Blueprint, Response, abort, request
+
+from deniable_server.browser_files import BrowserFiles
 
 blueprint = Blueprint("files", __name__)
 
-# Written out: what the system's own table says of .js differs, and browsers insist.
-_TYPES: Final = {".js": "text/javascript", ".css": "text/css"}
 
-
-@blueprint.get("/client/<name>")
+@blueprint.get("/client/<path:name>")
 def client_file(name: str) -> Response:
     """Serve one file of the browser module; browsers keep it and ask whether it changed."""
-    kind = _TYPES.get(Path(name).suffix)
-    if kind is None:
+    found = _files().find(name)
+    if found is None:
         abort(404)
-    response = send_from_directory(_browser_folder(), name, mimetype=kind)
+    zipped = request.accept_encodings["gzip"] > 0
+    response = Response(found.compressed if zipped else found.body, mimetype=found.type)
+    if zipped:
+        response.headers["Content-Encoding"] = "gzip"
+    response.headers["Vary"] = "Accept-Encoding"
     response.headers["Cache-Control"] = "no-cache"
+    response.set_etag(f"{found.integrity}{'-gzip' * zipped}")
+    response.make_conditional(request)
     return response
 
 
@@ -33,9 +35,5 @@ def healthz() -> Response:
 
 
 @cache
-def _browser_folder() -> Path:
-    """Find the files without importing the client: server code stays away from the randomizer."""
-    spec = find_spec("deniable_client")
-    if spec is None or not spec.submodule_search_locations:
-        abort(404)
-    return Path(spec.submodule_search_locations[0]) / "browser"
+def _files() -> BrowserFiles:
+    return BrowserFiles()

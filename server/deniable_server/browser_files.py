@@ -1,0 +1,163 @@
+"""The browser module as it is served, joined into one file that pins the rest.
+
+There is no build step. The modules are read as they lie beside the client and are given out without
+comments. For each entry its modules are joined into one ``index.js``, so that a page needs one
+request and one hash; what is loaded later is pinned inside that file.
+
+Privacy:
+    Joining adds no code. A test compares what is served with the sources, token by token.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from deniable_protocol import StoreError
+from deniable_protocol.canonical import digest
+
+ENTRIES: Final = ("embed", "plain", "surveyjs")
+"""Modules that a page of one's own starts with."""
+
+TYPES: Final = {".js": "text/javascript", ".css": "text/css"}
+# Written out: what the system's own table says of .js differs, and browsers insist.
+
+_IMPORT: Final = re.compile(r'^(?:import|export) (?:[^;"\']* from )?"\./([\w.-]+)";\n', re.M)
+_BLOCK: Final = re.compile(r"/\*.*?\*/", re.S)
+_LINE: Final = re.compile(r"(?:^|\s)// .*$", re.M)
+_INDENT: Final = re.compile(r"^\s+", re.M)
+_PINS: Final = "export const PINS = {};"
+
+
+@dataclass(frozen=True)
+class BrowserFile:
+    """One file as browsers get it."""
+
+    name: str
+    body: bytes
+
+    @property
+    def type(self) -> str:
+        """Its media type."""
+        return TYPES[Path(self.name).suffix]
+
+    @cached_property
+    def integrity(self) -> str:
+        """Its hash, as the attribute ``integrity`` takes it."""
+        return digest(self.body)
+
+    @cached_property
+    def compressed(self) -> bytes:
+        """The same for browsers that take gzip, which is all of them."""
+        return gzip.compress(self.body, 9, mtime=0)
+
+
+class BrowserFiles:
+    """Give the files of a folder as they are served.
+
+    Args:
+        folder: Where the modules are; None for those that come with the client.
+
+    Raises:
+        StoreError: If the client is not installed.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or _installed()
+        self._known: dict[str, BrowserFile | None] = {}
+
+    def find(self, path: str) -> BrowserFile | None:
+        """Give a file by its name, or by an entry and a name: ``form.js``, ``embed/index.js``."""
+        if path not in self._known and len(self._known) < 1000:
+            self._known[path] = self._make(path)
+        return self._known.get(path)
+
+    def index(self, entry: str) -> BrowserFile:
+        """Give the file that a page with this entry starts with."""
+        return BrowserFile("index.js", self._index(entry).encode())
+
+    def later(self, entry: str) -> list[str]:
+        """Name what an entry may load once it runs, in order."""
+        joined = set(self._joined(entry))
+        names = (path.name for path in self._folder.iterdir() if path.suffix in TYPES)
+        return sorted(name for name in names if name not in joined and name[:-3] not in ENTRIES)
+
+    def _make(self, path: str) -> BrowserFile | None:
+        entry, _, name = path.rpartition("/")
+        if entry and entry not in ENTRIES:
+            return None
+        if entry and name == "index.js":
+            return self.index(entry)
+        source = self._folder / name
+        if Path(name).suffix not in TYPES or Path(name).name != name or not source.is_file():
+            return None
+        text = lean(source.read_text(encoding="utf-8"))
+        if entry:
+            text = self._elsewhere(text, self._joined(entry))
+        return BrowserFile(name, text.encode())
+
+    def _index(self, entry: str) -> str:
+        """Join an entry and all that it imports, and pin what it loads later."""
+        parts = [lean(_IMPORT.sub("", self._read(name))) for name in self._joined(entry)]
+        later = [(name, self.find(f"{entry}/{name}")) for name in self.later(entry)]
+        pins = {name: file.integrity for name, file in later if file}
+        return "".join(parts).replace(_PINS, f"export const PINS = {json.dumps(pins)};")
+
+    def _joined(self, entry: str) -> tuple[str, ...]:
+        """Name an entry's modules, each after those that it imports."""
+        found: dict[str, None] = {}
+
+        def visit(name: str, above: tuple[str, ...]) -> None:
+            for needed in _IMPORT.findall(self._read(name)):
+                if needed not in found and needed not in above:
+                    visit(needed, (*above, name))
+            found.setdefault(name)
+
+        visit(f"{entry}.js", ())
+        return tuple(found)
+
+    @staticmethod
+    def _elsewhere(text: str, joined: tuple[str, ...]) -> str:
+        """Let a module import from the joined file what is in there: nothing is loaded twice."""
+        return _IMPORT.sub(
+            lambda found: (
+                found[0].replace(f'"./{found[1]}"', '"./index.js"')
+                if found[1] in joined
+                else found[0]
+            ),
+            text,
+        )
+
+    def _read(self, name: str) -> str:
+        return (self._folder / name).read_text(encoding="utf-8")
+
+
+def lean(source: str) -> str:
+    r"""Leave out comments and indentation.
+
+    >>> lean("/** Why. */\nexport function half(number) {\n  return number / 2; // exact\n}\n")
+    'export function half(number) {\nreturn number / 2;\n}\n'
+    """
+    text = _LINE.sub("", _BLOCK.sub("", source))
+    return _INDENT.sub("", text)
+
+
+def in_use(files: BrowserFiles, entry: str) -> Iterator[BrowserFile]:
+    """Go through everything that a page gets which starts with an entry."""
+    found = (files.find(f"{entry}/{name}") for name in ("index.js", *files.later(entry)))
+    yield from (file for file in found if file)
+
+
+def _installed() -> Path:
+    """Find the files without importing the client: server code stays away from the randomizer."""
+    spec = find_spec("deniable_client")
+    if spec is None or not spec.submodule_search_locations:
+        raise StoreError("the client is not installed here, so its browser module cannot be served")
+    return Path(spec.submodule_search_locations[0]) / "browser"

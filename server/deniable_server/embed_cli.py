@@ -1,0 +1,138 @@
+"""The verb ``deniable embed``: what to paste so that a survey is part of a page of one's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+import click
+
+from deniable_protocol import DeniableError, Question, Survey
+from deniable_protocol.question import decimal
+
+from .browser_files import BrowserFiles
+from .store import ReportStore
+
+CONNECT = "script-src {0}; style-src {0}; connect-src {0}; form-action 'none'; base-uri 'none'"
+
+
+@click.command()
+@click.argument("survey", metavar="SURVEY")
+@click.option(
+    "--server", "origin", required=True, metavar="URL",
+    help="Where respondents reach this server, such as https://survey.example.org.",
+)  # fmt: skip
+@click.option(
+    "--database",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("deniable.db"),
+    show_default=True,
+    help="SQLite file that holds SURVEY, where that is a name.",
+)
+@click.option("--form", is_flag=True, help="Print a plain form to style, not a ready-made element.")
+@click.option("--arm", help="Collection arm of the page, where the survey has arms.")
+@click.option("--lang", help="Language to speak, where the reader's is not spoken.")
+def embed(
+    survey: str, origin: str, database: Path, *, form: bool, arm: str | None, lang: str | None
+) -> None:
+    """Print the HTML that puts SURVEY into a page of another site.
+
+    SURVEY is the name of a published survey, or a survey.toml or survey.json file. The snippet pins
+    the survey and every script: a browser takes no other, whoever may have changed them. After an
+    upgrade of the server, or a change of the survey, print it again.
+    """
+    try:
+        if not re.fullmatch(r"https?://[^/\s]+/?", origin):
+            raise click.BadParameter(
+                "expected such as https://survey.example.org", param_hint="--server"
+            )
+        found = _find(survey, database)
+        files = BrowserFiles()
+        if (arm is not None or found.arms) and arm not in found.arms:
+            known = ", ".join(found.arms) or "none"
+            raise click.BadParameter(
+                f"expected one of the survey's arms: {known}", param_hint="--arm"
+            )
+        click.echo(
+            "\n".join(snippet(found, files, origin.rstrip("/"), form=form, arm=arm, lang=lang))
+        )
+        click.echo(policy(origin.rstrip("/")), err=True)
+    except DeniableError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def snippet(
+    survey: Survey, files: BrowserFiles, origin: str, *, form: bool = False,
+    arm: str | None = None, lang: str | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """Give the lines to paste."""
+    entry = "plain" if form else "embed"
+    source = f"{origin}/client/{entry}/index.js"
+    yield (f'<script type="module" src="{escape(source)}"\n'
+           f'  integrity="{files.index(entry).integrity}" crossorigin></script>')  # fmt: skip
+    address = f"{origin}/v1/surveys/{survey.name}"
+    extra = (f' arm="{arm}"' if arm else "", f' lang="{lang}"' if lang else "")
+    if form:
+        yield from _form(survey, address, arm, lang)
+    else:
+        yield (f'<deniable-survey src="{escape(address)}"\n'
+               f'  digest="{survey.digest}"{"".join(extra)}></deniable-survey>')  # fmt: skip
+
+
+def policy(origin: str) -> str:
+    """Say what a page must allow, and may forbid."""
+    return (
+        "\nIf the page has a Content-Security-Policy, it must allow this much, and needs no more:\n"
+        f"  {CONNECT.format(origin)}"
+    )
+
+
+def _form(survey: Survey, address: str, arm: str | None, lang: str | None) -> Iterator[str]:
+    """Write a form that no browser can submit, with or without its script."""
+    extra = f' data-arm="{arm}"' if arm else ""
+    yield (f'<form data-deniable="{escape(address)}"\n  data-digest="{survey.digest}"{extra} '
+           f'method="dialog" autocomplete="off" lang="{lang or survey.language}">')  # fmt: skip
+    yield "  <fieldset disabled>"
+    for question in survey.questions:
+        yield from (f"    {line}" for line in _question(question))
+    yield "    <button>Randomize and send</button>"
+    yield "  </fieldset>"
+    yield "  <output></output>"
+    yield "</form>"
+
+
+def _question(question: Question) -> Iterator[str]:
+    text, name = escape(str(question.text)), question.name
+    if question.grid is not None:
+        low, high, step = map(decimal, (question.grid.low, question.grid.high, question.grid.step))
+        unit = f" {escape(str(question.grid.unit))}" if question.grid.unit else ""
+        yield (f'<p><label>{text} <input type="number" data-name="{name}" min="{low}" '
+               f'max="{high}" step="{step}"></label>{unit}</p>')  # fmt: skip
+        return
+    kind = "checkbox" if question.kind == "multiple" else "radio"
+    yield f"<fieldset><legend>{text}</legend>"
+    for option in question.options:
+        label = escape(str(option))
+        yield (f'  <label><input type="{kind}" data-name="{name}" value="{label}"> '
+               f"{label}</label>")  # fmt: skip
+    if question.optional and kind == "radio":
+        yield f'  <label><input type="radio" data-name="{name}" value=""> No answer</label>'
+    yield "</fieldset>"
+
+
+def _find(survey: str, database: Path) -> Survey:
+    path = Path(survey)
+    if path.suffix in (".toml", ".json"):
+        return Survey.load(path)
+    if not database.exists():
+        raise click.BadParameter(f"{database} does not exist", param_hint="--database")
+    store = ReportStore(database)
+    try:
+        published = store.newest(survey)
+    finally:
+        store.close()
+    if published is None:
+        raise click.BadParameter(f"{database} holds no survey of this name", param_hint="SURVEY")
+    return published.survey
