@@ -34,7 +34,7 @@ WIDE: dict[str, Any] = {
     ],
 }  # fmt: skip
 
-# Every kind of question. Its true answers below are markers that occur nowhere else.
+# Every kind of question.
 KINDS: dict[str, Any] = {
     "name": "kinds",
     "title": {"en": "Work and health", "bn": "কাজ ও স্বাস্থ্য", "zh-Hant": "工作與健康"},
@@ -85,6 +85,9 @@ ARMS: dict[str, Any] = {
         {"name": "drinks", "kind": "yes-no", "text": "Do you drink?"},
     ],
 }
+
+PAY = 867_530
+"""A true answer that occurs nowhere else, to be looked for everywhere."""
 
 SOURCES = (SHORT, WIDE, KINDS, ARMS)
 SURVEYS = {source["name"]: Survey.load(source) for source in SOURCES}

@@ -39,8 +39,7 @@ class Node:
     states: dict[str, Any]
     description: str
     value: str
-    id: str = field(compare=False)
-    parent: str | None = field(compare=False)
+    id: int = field(compare=False)
 
     def __getitem__(self, state: str) -> Any:
         return self.states.get(state)
@@ -89,7 +88,17 @@ class Visitor:
 
     def focused(self) -> Node:
         inner = [node for node in self.nodes() if node["focused"] and node.role != "RootWebArea"]
-        return inner[0] if inner else Node("RootWebArea", "", {}, "", "", "", None)
+        return inner[0] if inner else Node("RootWebArea", "", {}, "", "", 0)
+
+    def middle(self, node: Node) -> tuple[float, float]:
+        """Where to point at something, on the screen."""
+        session = self.context.new_cdp_session(self.page)
+        try:
+            session.send("DOM.scrollIntoViewIfNeeded", {"backendNodeId": node.id})
+            box = session.send("DOM.getBoxModel", {"backendNodeId": node.id})["model"]["border"]
+        finally:
+            session.detach()
+        return sum(box[0::2]) / 4, sum(box[1::2]) / 4
 
     def text(self) -> str:
         return "\n".join(node.name for node in self.all("StaticText"))
@@ -127,5 +136,5 @@ def _node(found: dict[str, Any]) -> Node:
 
     return Node(
         text("role"), text("name"), states, text("description"), text("value"),
-        found["nodeId"], found.get("parentId"),
+        found.get("backendDOMNodeId", 0),
     )  # fmt: skip

@@ -108,7 +108,7 @@ function choice(page, text, options, take) {
 function picture(page, marks) {
   const columns = marks.length > 2 * TIMES ? TIMES : Math.min(marks.length, TIMES / 2);
   const rows = Math.ceil(marks.length / columns);
-  const svg = draw("svg", { viewBox: `0 0 ${columns * 24} ${rows * 32}`, role: "img", class: "cards", "--columns": `${columns}` });
+  const svg = draw("svg", { viewBox: `0 0 ${columns * 24} ${rows * 32}`, width: `${columns * 24}`, role: "img", class: "cards" });
   marks.forEach((marked, place) => {
     const [x, y] = [(place % columns) * 24 + 2, Math.floor(place / columns) * 32 + 2];
     const size = { x: `${x}`, y: `${y}`, width: "20", height: "28", rx: "3" };

@@ -97,8 +97,6 @@ export class ShownQuestion {
   #field(/** @type {NonNullable<Question["number"]>} */ { min, max, step, unit }) {
     const { name } = this.#question;
     const field = make("input", { type: "number", min, max, step, autocomplete: "off", "aria-labelledby": name });
-    // A wheel that scrolls the page would change the number under it.
-    field.addEventListener("wheel", () => field.blur());
     return make("div", { class: "field" }, field, ...(unit ? [this.#spoken(unit)] : []));
   }
 
@@ -122,7 +120,7 @@ export class ShownQuestion {
     said.push(explain(this.#question, words, count));
     if (optional) said.push(words.optional);
     if (show_if) said.push(words.conditional);
-    return said.join(" ");
+    return said.join(words.space);
   }
 }
 

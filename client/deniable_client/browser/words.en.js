@@ -32,6 +32,7 @@ export default {
   boxes: "Tick all that apply; none is an answer too. Each box is randomized by itself.",
   /** @type {(sent: string, all: string) => string} */
   picked: (sent, all) => `Only ${sent} of the ${all} boxes are sent, picked at random.`,
+  space: " ",
   optional: "Not answering is randomized in the same way.",
   conditional: "Whether you were asked this is randomized in the same way.",
   /** @type {(min: string, max: string, step: string) => string} */

@@ -17,6 +17,7 @@ export default {
   rounded: (points) => `您的數字會先隨機向上或向下取整為 ${points} 個數值之一。`,
   boxes: "請勾選所有符合的項目；一項都不勾也是答案。每一格各自隨機更改。",
   picked: (sent, all) => `${all} 格中只送出隨機選出的 ${sent} 格。`,
+  space: "",
   optional: "不作答也以同樣方式隨機更改。",
   conditional: "您是否被問到這一題，也以同樣方式隱藏。",
   range: (min, max, step) => `${min} 到 ${max}${step && `，間隔 ${step}`}。`,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, abort, render_template
+from flask import Blueprint, abort, render_template, request
 
 from deniable_server.problems import PROBLEMS
 from deniable_server.services import services
@@ -18,11 +18,14 @@ def index() -> str:
 
 @blueprint.get("/s/<name>")
 def form(name: str) -> tuple[str, int]:
-    """Give the page into which the browser module puts the form."""
+    """Give the page into which the browser module puts the form.
+
+    ``?arm=…`` names the collection arm, as a link handed to one wave, site or group does.
+    """
     published = services().store.newest(name)
     if published is None:
         return render_template("missing.html"), 404
-    return render_template("form.html", survey=published.survey), 200
+    return render_template("form.html", survey=published.survey, arm=request.args.get("arm")), 200
 
 
 @blueprint.get("/problems/<reason>")
