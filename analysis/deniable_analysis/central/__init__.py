@@ -11,6 +11,12 @@ the largest loss is 1, at most epsilon = 1
 
 from .additive import Additive as Additive
 from .additive import Released as Released
+from .choose import Choice as Choice
+from .choose import choose as choose
+from .compare import compare as compare
+from .compare import compare_reports as compare_reports
+from .compare import compare_survey as compare_survey
+from .compare_rows import Comparison as Comparison
 from .definitions import ApproximateDP as ApproximateDP
 from .definitions import Definition as Definition
 from .definitions import GaussianDP as GaussianDP
@@ -28,6 +34,7 @@ from .laplace import Laplace as Laplace
 from .proof import Proof as Proof
 from .proof import verify as verify
 from .response import RandomizedResponse as RandomizedResponse
+from .selection import Chosen as Chosen
 from .selection import Exponential as Exponential
 from .selection import PermuteAndFlip as PermuteAndFlip
 from .selection import ReportNoisyMax as ReportNoisyMax
@@ -40,3 +47,4 @@ from .sensitivity import clipped_vector_sum as clipped_vector_sum
 from .sensitivity import count as count
 from .sensitivity import histogram as histogram
 from .sensitivity import quantile_score as quantile_score
+from .shuffle import Shuffled as Shuffled
