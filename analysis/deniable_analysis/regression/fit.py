@@ -1,0 +1,191 @@
+"""Climbing to the maximum: scoring steps with halving, the same from any order of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .expected import expected_information, has_expected, penalty
+from .model import Model, Point
+
+Floats = NDArray[np.float64]
+
+_STEPS: Final = 500
+_HALVINGS: Final = 40
+_CLOSE: Final = 1e-18
+"""Squared length of a Newton step, in standard errors, below which the climb is over."""
+_FAR: Final = 10.0
+"""How far log-odds are moved to see whether the likelihood cares."""
+_FLAT: Final = 1e-3
+"""A change of the log-likelihood that is nothing, for a move as far as that."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Hold where the climb ended.
+
+    Attributes:
+        point: The likelihood there.
+        penalised: Whether Jeffreys' penalty was part of what was maximised.
+        steps: Steps taken.
+        converged: Whether the maximum was reached.
+        separated: Whether the likelihood hardly changes however far coefficients grow, so that
+            there is no finite maximum.
+        runaway: The direction in which it does not, one number for each coefficient; or None.
+        score: Largest derivative of what was maximised, in absolute value.
+    """
+
+    point: Point
+    penalised: bool
+    steps: int
+    converged: bool
+    separated: bool
+    runaway: Floats | None
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A point with the value and slope of what is maximised there."""
+
+    point: Point
+    value: float
+    slope: Floats
+
+    @classmethod
+    def at(cls, model: Model, coefficients: Floats, penalised: bool) -> _Place:
+        with np.errstate(over="ignore", invalid="ignore"):
+            point = model.at(coefficients)
+            value = point.value
+        if not np.isfinite(value):
+            return cls(point, -np.inf, np.zeros(model.size))
+        if not penalised:
+            return cls(point, value, point.score)
+        bonus, slope = penalty(point)
+        return cls(point, value + bonus, point.score + slope)
+
+
+def maximise(model: Model, start: Floats, *, penalised: bool = False) -> Fit:
+    """Find the maximum-likelihood (or penalised) coefficients.
+
+    Steps are of Fisher scoring where the expected information can be added up. With randomized
+    predictors, or reports of too many kinds to list, they are Newton steps where the observed
+    information is positive, and otherwise EM's own (information of the complete data), which
+    always climb. Every step is halved until the likelihood has grown.
+    """
+    here = _Place.at(model, start, penalised)
+    steps, converged = 0, False
+    while steps < _STEPS and not converged:
+        moved, length = _climb(here, model, penalised)
+        steps += 1
+        converged = length < _CLOSE
+        if moved is None:
+            converged = length < 1e-10  # rounding, not a hill, ends it
+            break
+        here = moved
+        if steps % 10 == 0 and not penalised and runaway(here.point) is not None:
+            break
+    here = _polish(here, model, penalised)
+    direction = None if penalised else runaway(here.point)
+    return Fit(
+        point=here.point,
+        penalised=penalised,
+        steps=steps,
+        converged=converged and direction is None,
+        separated=direction is not None,
+        runaway=direction,
+        score=float(np.max(np.abs(here.slope))),
+    )
+
+
+def _climb(here: _Place, model: Model, penalised: bool) -> tuple[_Place | None, float]:
+    """Take one step; None if nothing longer than rounding climbs. Also its squared length."""
+    length = np.inf
+    for information in _informations(here.point, penalised):
+        step = _solved(information, here.slope)
+        if step is None:
+            continue
+        gain = float(here.slope @ step)
+        length = min(length, gain)
+        size = 1.0
+        for _ in range(_HALVINGS):
+            there = _Place.at(model, here.point.coefficients + size * step, penalised)
+            # At the last digits the likelihood is flat to rounding: 1e-15 lets the step through.
+            if there.value >= here.value + 1e-4 * size * gain - 1e-15 * abs(here.value):
+                return there, length
+            size /= 2
+    return None, length
+
+
+def _informations(point: Point, penalised: bool) -> list[Floats]:
+    if penalised or has_expected(point.model):
+        return [expected_information(point), point.complete_information]
+    return [point.observed_information, point.complete_information]
+
+
+def _solved(information: Floats, slope: Floats) -> Floats | None:
+    """Solve for a step with columns scaled alike; None where the matrix is not positive."""
+    diagonal = np.diag(information)
+    if not np.all(np.isfinite(information)) or np.any(diagonal <= 0):
+        return None
+    scale = 1 / np.sqrt(diagonal)
+    try:
+        root = np.linalg.cholesky(information * scale[:, None] * scale)
+    except np.linalg.LinAlgError:
+        return None
+    found: Floats = scale * np.linalg.solve(root.T, np.linalg.solve(root, scale * slope))
+    return found
+
+
+def _polish(here: _Place, model: Model, penalised: bool) -> _Place:
+    """Take full Newton steps for as long as they make the slope smaller."""
+    for _ in range(50 if penalised else 6):
+        step = _solved(here.point.observed_information, here.slope)
+        if step is None:
+            break
+        there = _Place.at(model, here.point.coefficients + step, penalised)
+        if not np.isfinite(there.value) or np.abs(there.slope).max() >= np.abs(here.slope).max():
+            break
+        here = there
+    return here
+
+
+def runaway(point: Point) -> Floats | None:
+    """Find a direction in which log-odds can move far without the likelihood falling, if any.
+
+    It can only be one that the information knows least about. Where a logit's coefficients have no
+    finite maximum, the likelihood is flat there to all digits.
+    """
+    model = point.model
+    information = point.observed_information
+    diagonal = np.diag(information)
+    scale = np.where(diagonal > 0, 1 / np.sqrt(np.maximum(diagonal, 1e-300)), 1.0)
+    # A coefficient the rows say nothing about any more is a direction of its own.
+    lost = np.flatnonzero(diagonal <= 1e-12 * diagonal.max())
+    _, vectors = np.linalg.eigh(information * scale[:, None] * scale)
+    directions = [np.eye(model.size)[place] for place in lost] + [vectors[:, 0] * scale]
+    for direction in directions:
+        reach = _reach(model, direction)
+        if reach == 0:
+            continue
+        for way in (direction, -direction):
+            with np.errstate(over="ignore", invalid="ignore"):
+                there = model.at(point.coefficients + way * (_FAR / reach)).value
+            if there >= point.value - _FLAT:
+                found: Floats = way * (_FAR / reach)
+                return found
+    return None
+
+
+def _reach(model: Model, direction: Floats) -> float:
+    """Largest change of any log-odds, of outcome or cells, for one step in a direction."""
+    terms, count = model.rows.terms, model.outcome_size
+    width = len(terms.names)
+    slopes = direction[: count - count % width].reshape(-1, width)
+    moves = [np.abs(terms.observed @ (terms.latent * slope).T).max() for slope in slopes]
+    cells = direction[count:].reshape(model.cells - 1, model.rows.given.shape[1])
+    moves += [np.abs(model.rows.given @ slope).max() for slope in cells]
+    return float(max(moves, default=0.0))

@@ -1,0 +1,125 @@
+"""Formula strings, through the optional library formulaic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable_analysis.reported import Reported
+from deniable_protocol import EstimateError
+
+from .inputs import Data
+from .rows import Terms
+
+Codes = NDArray[np.int64]
+_TINY: Final = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class ByFormula:
+    """Make columns from a formula, one design matrix for each latent cell.
+
+    Attributes:
+        spec: formulaic's model specification, which remembers categories and transformations.
+    """
+
+    spec: Any
+
+    def __call__(
+        self, data: Data, latent: Mapping[str, Reported], cells: Codes, rows: int
+    ) -> Terms:
+        """Make the columns for every row and cell."""
+        matrices = []
+        for cell in cells:
+            made = self.spec.get_model_matrix(_frame(data, latent, cell, rows), na_action="ignore")
+            matrices.append(np.asarray(made, dtype=np.float64))
+        names = tuple(map(str, self.spec.column_names))
+        return _factored(names, np.stack(matrices))
+
+
+def parse(
+    formula: str, data: Data, latent: Mapping[str, object]
+) -> tuple[str, list[str], ByFormula]:
+    """Read a formula: the outcome's name, the predictors' names, and how columns are made.
+
+    Raises:
+        EstimateError: If formulaic is not installed, or the formula cannot be used.
+    """
+    formulaic = _library()
+    try:
+        parsed = formulaic.Formula(formula)
+        left, right = parsed.lhs, parsed.rhs
+    except (AttributeError, formulaic.errors.FormulaicError) as error:
+        raise EstimateError(
+            f"expected a formula such as 'outcome ~ age + income', got {formula!r}"
+        ) from error
+    outcomes = [str(term) for term in left]
+    if len(outcomes) != 1:
+        raise EstimateError(f"expected one outcome before ~, got {', '.join(outcomes)}")
+    used = sorted(map(str, right.required_variables))
+    absent = [name for name in [outcomes[0], *used] if name not in data and name not in latent]
+    if absent:
+        raise EstimateError(f"the data has no column {', '.join(map(repr, absent))}")
+    return outcomes[0], used, ByFormula(right)
+
+
+def with_spec(made: ByFormula, data: Data, latent: Mapping[str, Reported], rows: int) -> ByFormula:
+    """Fix categories and transformations on the data of the fit."""
+    cell = np.zeros(len(latent), dtype=np.int64)
+    matrix = _library().model_matrix(
+        made.spec, _frame(data, latent, cell, rows), na_action="ignore"
+    )
+    return ByFormula(matrix.model_spec)
+
+
+def _library() -> Any:
+    try:
+        import formulaic
+    except ImportError:
+        raise EstimateError(
+            "formula strings need the library formulaic: pip install 'deniable[formula]'; or give "
+            "outcome and predictors as arrays"
+        ) from None
+    return formulaic
+
+
+def _frame(data: Data, latent: Mapping[str, Reported], cell: NDArray[np.int64], rows: int) -> Any:
+    import pandas as pd  # formulaic brings it
+
+    columns: dict[str, Any] = {str(name): data[name] for name in data if name not in latent}
+    for (name, variable), state in zip(latent.items(), cell.tolist(), strict=True):
+        if variable.values is not None:
+            columns[name] = np.full(rows, variable.values[state])
+        else:
+            columns[name] = pd.Categorical.from_codes(
+                np.full(rows, state), categories=list(variable.states)
+            )
+    return pd.DataFrame(columns, index=range(rows))
+
+
+def _factored(names: tuple[str, ...], matrices: NDArray[np.float64]) -> Terms:
+    """Split each column into an observed part times a part of the cell."""
+    cells, rows, width = matrices.shape
+    observed, latent = np.zeros((rows, width)), np.ones((cells, width))
+    for column in range(width):
+        values = matrices[:, :, column]
+        largest = int(np.argmax(np.abs(values).max(axis=1, initial=0.0)))
+        base = values[largest]
+        size = float(base @ base)
+        shares = values @ base / size if size else np.ones(cells)
+        if np.abs(values - np.outer(shares, base)).max(initial=0.0) > _TINY * (
+            1 + np.abs(base).max(initial=0.0)
+        ):
+            raise EstimateError(
+                f"column {names[column]!r} is not a product of observed and randomized variables, "
+                "so that the true answers cannot be summed over"
+            )
+        observed[:, column], latent[:, column] = (
+            base,
+            np.where(np.abs(shares - np.round(shares)) < _TINY, np.round(shares), shares),
+        )
+    return Terms(names, observed, latent)

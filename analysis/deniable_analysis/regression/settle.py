@@ -1,0 +1,78 @@
+"""Fitting, with latent cells that nobody seems to be in taken out of the sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable_protocol import EstimateError
+
+from .fit import Fit, maximise
+from .model import Model
+from .outcomes import Categories, Normal, Outcome
+from .rows import Rows
+
+Floats = NDArray[np.float64]
+
+_NOBODY: Final = 0.01
+"""Respondents expected in a cell below which it is tried without."""
+_SAME: Final = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A fit, and the cells that were taken out because the likelihood is largest without them."""
+
+    fit: Fit
+    empty: tuple[tuple[int, ...], ...]
+
+
+def outcome_of(rows: Rows) -> Outcome:
+    """Choose the outcome's law: categories behind noise, or a number."""
+    if rows.outcome is not None:
+        return Categories(rows.terms, rows.outcome.likelihoods[rows.outcome.codes])
+    if rows.number is None:
+        raise EstimateError("there is no outcome")
+    return Normal(rows.terms, rows.number)
+
+
+def settle(rows: Rows, start: Floats | None = None, *, penalised: bool = False) -> Settled:
+    """Fit, and take out cells of randomized predictors whose share is estimated as 0.
+
+    Args:
+        rows: The rows.
+        start: Coefficients of the outcome to start from; 0 if left out.
+        penalised: Whether to add Jeffreys' penalty.
+    """
+    model = Model(rows, outcome_of(rows))
+    first = np.zeros(model.size)
+    if start is not None:
+        first[: len(start)] = start
+    fit = maximise(model, first, penalised=penalised)
+    empty: list[tuple[int, ...]] = []
+    while len(fit.point.model.rows.cells) > 1:
+        smaller = _without_emptiest(fit, penalised)
+        if smaller is None:
+            break
+        cells = {tuple(cell) for cell in smaller.point.model.rows.cells.tolist()}
+        gone = {tuple(cell) for cell in fit.point.model.rows.cells.tolist()} - cells
+        empty.extend(gone)
+        fit = smaller
+    return Settled(fit, tuple(sorted(empty)))
+
+
+def _without_emptiest(fit: Fit, penalised: bool) -> Fit | None:
+    model = fit.point.model
+    expected = model.rows.times @ np.exp(fit.point.cell_logs)
+    place = int(np.argmin(expected))
+    if expected[place] > _NOBODY:
+        return None
+    rows = model.rows.without_cell(place)
+    smaller = Model(rows, outcome_of(rows))
+    start = np.zeros(smaller.size)
+    start[: model.outcome_size] = fit.point.coefficients[: model.outcome_size]
+    found = maximise(smaller, start, penalised=penalised)
+    return found if found.point.value >= fit.point.value - _SAME else None
