@@ -53,11 +53,22 @@ def read_sqlite(path: Path, wanted: Survey | str | None) -> Reports:
     # Read-only, and one transaction: what a running server adds meanwhile is not half seen.
     uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
-            connection.execute("BEGIN")
-            return read_connection(connection, wanted)
+        try:
+            return _read_sqlite(uri, wanted)
+        except sqlite3.OperationalError:
+            # A copy in a folder that may not be written to: SQLite cannot make its side files. With
+            # no write-ahead log there is no server either, so the file will not change.
+            if path.with_name(f"{path.name}-wal").exists():
+                raise
+            return _read_sqlite(f"{uri}&immutable=1", wanted)
     except sqlite3.Error as error:
         raise EstimateError(f"cannot read {path}: {error}") from None
+
+
+def _read_sqlite(uri: str, wanted: Survey | str | None) -> Reports:
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        return read_connection(connection, wanted)
 
 
 def read_postgres(address: str, wanted: Survey | str | None) -> Reports:

@@ -127,7 +127,13 @@ def ratio(tally: Tally, top: ArrayLike, bottom: ArrayLike, *, level: float = 0.9
     value = float(means[0] / means[1])
     along = np.array([1.0, -value])
     se = math.sqrt(max(float(along @ covariance @ along), 0.0)) / abs(float(means[1]))
-    low, high = _fieller(means, covariance, float(ndtri((1 + level) / 2)), least, most)
+    z = float(ndtri((1 + level) / 2))
+    # Under each R that is tried the expectation is 0, so its variance is taken about 0 and not
+    # about the sample mean, as in a score test: a little longer, and closer to the level.
+    spread = covariance * (tally.n - 1) / (tally.n - z**2) if tally.n > z**2 else np.inf
+    if not np.all(np.isfinite(spread)):
+        return Measured(value, se, least, most)
+    low, high = _fieller(means, spread, z, least, most)
     return Measured(value, se, low, high)
 
 

@@ -120,7 +120,8 @@ def _column(item: Item) -> str:
     size, spare = (channel.options + 7) // 8, -channel.options % 8
     highest = f"{0xFF >> spare:02X}"
     return (
-        f'"{name}" BLOB CHECK (length("{name}") = {size}'
+        # hex() of NULL is an empty text and not NULL, so this check has to let NULL through itself.
+        f'"{name}" BLOB CHECK ("{name}" IS NULL OR length("{name}") = {size}'
         f" AND substr(\"{name}\", -1) <= x'{highest}'"
         f" AND {_ones(name)} = {channel.subset})"
     )
