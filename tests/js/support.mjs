@@ -31,7 +31,14 @@ export function bytes(hex) {
 export function fraction(a, b) {
   let [common, rest] = [b, a];
   while (rest) [common, rest] = [rest, common % rest];
+  if (common < 0n) common = -common;
   return `${a / common}/${b / common}`;
+}
+
+/** A fraction's two BigInts. */
+export function parts(text) {
+  const [a, b] = text.split("/").map(BigInt);
+  return [a, b];
 }
 
 /**

@@ -6,10 +6,11 @@ export const PINS = {};
 /**
  * Attributes of a link to a file of this folder, which then takes that file and no other.
  * @param {string} name
+ * @returns {{ href: string, integrity?: string, crossorigin?: string }}
  */
 export function linkTo(name) {
-  const integrity = PINS[name] && { integrity: PINS[name], crossorigin: "" };
-  return { href: new URL(name, import.meta.url).href, ...integrity };
+  const href = new URL(name, import.meta.url).href;
+  return PINS[name] ? { href, integrity: PINS[name], crossorigin: "" } : { href };
 }
 
 /**
@@ -17,14 +18,16 @@ export function linkTo(name) {
  * @param {string} name
  */
 export async function load(name) {
-  const { href, ...pin } = linkTo(name);
-  const link = document.createElement("link");
-  if (pin.integrity && link.relList.supports("modulepreload")) {
-    await new Promise((done, fail) => {
-      Object.assign(link, { rel: "modulepreload", href, integrity: pin.integrity, crossOrigin: "" });
-      Object.assign(link, { onload: done, onerror: fail });
-      document.head.append(link);
-    });
-  }
+  const { href, integrity } = linkTo(name);
+  if (integrity) await preload(href, integrity);
   return import(href);
+}
+
+function preload(/** @type {string} */ href, /** @type {string} */ integrity) {
+  const link = document.createElement("link");
+  return new Promise((done, fail) => {
+    if (!link.relList.supports("modulepreload")) done(null); // browsers from before 2023 load it unchecked
+    Object.assign(link, { rel: "modulepreload", href, integrity, crossOrigin: "", onload: done, onerror: fail });
+    document.head.append(link);
+  });
 }
