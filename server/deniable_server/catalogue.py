@@ -46,8 +46,8 @@ class Catalogue(ABC):
         self._remembered: dict[str, tuple[float, Published]] = {}
 
     @abstractmethod
-    def _deciding(self) -> AbstractContextManager[Session]:
-        """Begin a transaction about surveys, alone."""
+    def _deciding(self, digest: str) -> AbstractContextManager[Session]:
+        """Begin a transaction about a survey, while nobody adds reports to it."""
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Session]:
@@ -79,7 +79,7 @@ class Catalogue(ABC):
         Raises:
             StoreError: If this very survey was erased.
         """
-        with self._deciding() as session:
+        with self._deciding(survey.digest) as session:
             known = session.execute(f"{_PUBLISHED} WHERE digest = ?", (survey.digest,)).fetchone()
             published = Published(survey, known[1]) if known else self._add_survey(session, survey)
             if self._life(session, survey.digest).state is State.ERASED:
@@ -158,14 +158,14 @@ class Catalogue(ABC):
 
     def close_survey(self, published: Published) -> None:
         """Take no more reports of a survey version. One that is stored is still acknowledged."""
-        with self._deciding() as session:
+        with self._deciding(published.survey.digest) as session:
             self._refuse_erased(session, published)
             self._settle(session, published)
             self._decide(session, published, State.CLOSED)
 
     def reopen_survey(self, published: Published, limits: Limits | None = None) -> None:
         """Take reports of a survey version again, within new limits or, with None, the old ones."""
-        with self._deciding() as session:
+        with self._deciding(published.survey.digest) as session:
             self._refuse_erased(session, published)
             self._decide(session, published, State.OPEN)
         if limits is not None:

@@ -174,7 +174,7 @@ class Store(Catalogue):
             StoreError: If the disk still holds one of them. Erasing again is safe.
         """
         table, digest = published.table, published.survey.digest
-        with self._deciding() as session:
+        with self._deciding(digest) as session:
             ids: list[int] = []
             count = 0
             if self._life(session, digest).state is not State.ERASED:

@@ -69,7 +69,7 @@ class ReportStore(Store):
         """
         with self._write_lock, self._read_lock, self._as_store_error():
             self._reader.close()
-            with suppress(sqlite3.OperationalError):
+            with suppress(sqlite3.OperationalError), self._impatient():
                 self._writer.execute("VACUUM")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._writer.close()
@@ -93,7 +93,7 @@ class ReportStore(Store):
             yield session
 
     @contextmanager
-    def _deciding(self) -> Iterator[Session]:
+    def _deciding(self, digest: str = "") -> Iterator[Session]:
         with self._write_lock, self._as_store_error():
             self._writer.execute("BEGIN IMMEDIATE")
             with self._writer:  # commits, or rolls back on any error
@@ -117,7 +117,7 @@ class ReportStore(Store):
     def _wipe(self, ids: Sequence[int]) -> None:
         patterns = [_varint(key) for key in ids]
         until = time.monotonic() + _WIPE_SECONDS
-        with self._write_lock, self._as_store_error():
+        with self._write_lock, self._as_store_error(), self._impatient():
             while True:  # another process may be reading what was there before
                 try:
                     self._writer.execute("VACUUM")
@@ -133,6 +133,15 @@ class ReportStore(Store):
             f"the reports are deleted, but {self.name} still holds their bytes, because another "
             "process keeps it from being rewritten; stop that and erase again"
         )
+
+    @contextmanager
+    def _impatient(self) -> Iterator[None]:
+        (before,) = self._writer.execute("PRAGMA busy_timeout").fetchone()
+        self._writer.execute("PRAGMA busy_timeout = 500")
+        try:
+            yield
+        finally:
+            self._writer.execute(f"PRAGMA busy_timeout = {before}")
 
     def _traces(self, patterns: Sequence[bytes]) -> bool:
         """Look for the keys of deleted reports in the file and its write-ahead log."""

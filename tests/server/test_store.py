@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from deniable_protocol import Report, ReportError, StoreError
-from deniable_protocol.bitmap import from_bitmap, to_bitmap
+from deniable_protocol import Report, StoreError
 from deniable_server import ReportStore
+from deniable_server.contract import Store
 from deniable_server.published import Outcome, Published
 from deniable_server.schema import connect
+from deniable_server.store import _varint
 
-from .samples import OTHER, SAMPLED, SURVEY, WIDTH, report
+from .samples import OTHER, SURVEY, WIDTH, report
 from .store_contract import StoreContract
 
 TABLE = "reports_canteen_2026_1"
@@ -31,13 +30,29 @@ def path(tmp_path: Path) -> Path:
 
 class TestReportStore(StoreContract):
     @pytest.fixture
-    def store(self, path: Path) -> Iterator[ReportStore]:
-        with closing(ReportStore(path)) as store:
+    def store(self, path: Path) -> Iterator[Store]:
+        with closing(ReportStore(path, self.clock)) as store:
             yield store
 
-    def rows(self, store: ReportStore, published: Published) -> set[tuple[object, ...]]:
-        with closing(sqlite3.connect(store._path)) as db:
+    def rows(self, store: Store, published: Published) -> set[tuple[object, ...]]:
+        with closing(sqlite3.connect(store.name)) as db:
             return set(db.execute(f"SELECT * FROM {published.table}"))
+
+    def try_rows(
+        self, store: Store, published: Published, rows: Sequence[tuple[object, ...]]
+    ) -> list[tuple[object, ...]]:
+        marks = ", ".join("?" * len(published.column_names))
+        taken = []
+        with closing(sqlite3.connect(store.name, isolation_level=None)) as db:
+            db.execute("BEGIN")
+            for row in rows:
+                try:
+                    db.execute(f"INSERT INTO {published.table} VALUES ({marks})", row)
+                except sqlite3.IntegrityError:
+                    continue
+                taken.append(row)
+            db.execute("ROLLBACK")
+        return taken
 
 
 def test_reopened(path: Path) -> None:
@@ -62,65 +77,6 @@ def test_two_processes(path: Path) -> None:
         assert two.publish(SURVEY) == published
 
 
-def test_schema_refuses_every_impossible_answer(path: Path) -> None:
-    """Of all bitmaps of two bytes, the table takes exactly those of the right size and range."""
-    with closing(ReportStore(path)) as store:
-        store.publish(SURVEY)
-    possible = {to_bitmap(subset, 11) for subset in itertools.combinations(range(11), WIDTH)}
-    insert = f'INSERT INTO {TABLE} (id, "order", dish) VALUES (?, ?, ?)'
-    taken = set()
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("BEGIN")
-        for number in range(2**16):
-            bitmap = number.to_bytes(2, "little")
-            try:
-                db.execute(insert, (number, number % 2, bitmap))
-            except sqlite3.IntegrityError:
-                continue
-            taken.add(bitmap)
-            assert from_bitmap(bitmap) in itertools.combinations(range(11), WIDTH)
-        assert taken == possible
-        good = next(iter(possible))
-        for row in [
-            (-1, 0, good), (None, 2, good), (70000, -1, good), (70000, None, good),
-            (70000, 0, None), (70000, 0, good + b"\0"), (70000, 0, good[:1]), (70000, 0, "ab"),
-            (70000, 0.5, good), (70000, "x", good), ("x", 0, good),
-        ]:  # fmt: skip
-            with pytest.raises((sqlite3.IntegrityError, sqlite3.OperationalError)):
-                db.execute(insert, row)
-
-
-def test_schema_takes_what_the_protocol_takes(path: Path) -> None:
-    """With sampled questions, sampled boxes and arms: every row is a report or is refused."""
-    with closing(ReportStore(path)) as store:
-        published = store.publish(SAMPLED)
-    names = [item.name for item in SAMPLED.items]
-    assert names == ["paid", "ate.1", "ate.2", "ate.3", "drank"]
-    columns = ", ".join(f'"{name}"' for name in ("id", "arm", *names))
-    taken = 0
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        for key, row in enumerate(itertools.product(("a", "c", None), *[(None, 0, 1)] * 5)):
-            arm, *drawn = row
-            sent = {n: [i] for n, i in zip(names, drawn, strict=True) if i is not None}
-            found = {"survey": SAMPLED.digest, "id": f"{key:016x}", "answers": sent, "arm": arm}
-            try:
-                report = Report.parse(found, SAMPLED)
-            except ReportError:
-                with pytest.raises(sqlite3.IntegrityError):
-                    db.execute(
-                        f"INSERT INTO {published.table} ({columns}) VALUES (?{', ?' * 6})",
-                        (key, *row),
-                    )
-                continue
-            taken += 1
-            with closing(ReportStore(path)) as store:
-                assert store.add([(published, report)] * 2) == [Outcome.STORED, Outcome.SAME]
-            stored = db.execute(f"SELECT * FROM {published.table} WHERE id = {key}").fetchone()
-            assert stored == (key, *row)
-    # Two of three questions: both plain ones, or one of them and two of three boxes.
-    assert taken == 4 + 2 * 2 * 3 * 4
-
-
 def test_columns(path: Path) -> None:
     """No table has a place for anything but reports, surveys and counts by day."""
     with closing(ReportStore(path)) as store:
@@ -140,22 +96,6 @@ def test_columns(path: Path) -> None:
         TABLE: ["id", "order", "dish"],
     }
     assert all(strict[name] for name in tables)
-
-
-def test_counters(path: Path) -> None:
-    """Counters hold new reports by survey version and day, and no repeated one."""
-    days = {datetime.now(UTC).date().isoformat()}
-    with closing(ReportStore(path)) as store:
-        first, second = store.publish(SURVEY), store.publish(OTHER)
-        sent = report()
-        store.add([(first, sent), (first, sent), (second, report(OTHER))])
-        store.add([(first, sent), (first, report())])
-    days.add(datetime.now(UTC).date().isoformat())
-    with closing(sqlite3.connect(path)) as db:
-        found = list(db.execute("SELECT digest, day, reports FROM counters"))
-    assert {day for _, day, _ in found} <= days
-    totals = {s.digest: sum(n for d, _, n in found if d == s.digest) for s in (SURVEY, OTHER)}
-    assert totals == {SURVEY.digest: 2, OTHER.digest: 1}
 
 
 def test_file_does_not_tell_the_order_of_arrival(path: Path) -> None:
@@ -226,3 +166,68 @@ def test_failed_group_leaves_nothing(path: Path) -> None:
             store.add([(published, report()), (published, impossible)])
         assert store.count(published) == 0
         assert store.add([(published, report())]) == [Outcome.STORED]
+
+
+def test_older_schema_is_migrated(path: Path) -> None:
+    """A file of the first version gets what came later, and its surveys are open."""
+    with closing(ReportStore(path)) as store:
+        published = store.publish(SURVEY)
+        store.add([(published, report())])
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP TABLE life")
+        db.execute("DELETE FROM _sqlite_migrations WHERE name = 'm002_life'")
+    with closing(ReportStore(path)) as store:
+        assert store.open_surveys() == [published]
+        assert store.add([(published, report())]) == [Outcome.STORED]
+
+
+def test_erased_reports_are_not_in_the_file(path: Path) -> None:
+    """Not one of the erased ids is in any file, while the store and another process are open."""
+    with closing(ReportStore(path)) as store, closing(ReportStore(path)) as other:
+        published, kept = store.publish(SURVEY), store.publish(OTHER)
+        sent = [report() for _ in range(500)]
+        stays = report(OTHER)
+        store.add([(published, each) for each in sent] + [(kept, stays)])
+        assert other.count(published) == 500
+
+        def found(reports: list[Report]) -> int:
+            files = [file.read_bytes() for file in path.parent.iterdir()]
+            return sum(any(_varint(r.key) in file for file in files) for r in reports)
+
+        assert found([*sent, stays]) == 501, "this test could not have found one"
+        assert store.erase_survey(published) == 500
+        assert found(sent) == 0
+        assert found([stays]) == 1
+        assert other.add([(published, sent[0])]) == [Outcome.ERASED]
+
+
+def test_erasing_says_when_the_file_still_holds_reports(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another process reads, what was deleted cannot leave the file; erasing says so."""
+    monkeypatch.setattr("deniable_server.store._WIPE_SECONDS", 0.3)
+    with closing(ReportStore(path)) as store, closing(sqlite3.connect(path)) as reader:
+        published = store.publish(SURVEY)
+        store.add([(published, report())])
+        reader.execute("BEGIN")
+        assert reader.execute(f"SELECT count(*) FROM {TABLE}").fetchone() == (1,)
+        with pytest.raises(StoreError, match="still holds their bytes"):
+            store.erase_survey(published)
+        reader.rollback()
+        assert store.erase_survey(published) == 0
+
+
+def test_copy(path: Path) -> None:
+    """A copy made while reports come in is sound, complete as of one moment, and in key order."""
+    copy = path.with_name("copy.db")
+    with closing(ReportStore(path)) as store:
+        published = store.publish(SURVEY)
+        store.add([(published, report()) for _ in range(50)])
+        store.copy_to(copy)
+        with pytest.raises(StoreError, match="exists"):
+            store.copy_to(copy)
+        store.add([(published, report())])
+    with closing(ReportStore(copy)) as restored:
+        assert restored.surveys() == [published]
+        assert restored.count(published) == sum(restored.days(published).values()) == 50
+        assert restored.add([(published, report())]) == [Outcome.STORED]

@@ -1,0 +1,189 @@
+"""Published surveys and their noisy reports in PostgreSQL, for intakes on several machines.
+
+No thread writes for the others here: each request commits through a connection of a pool, and
+PostgreSQL lets commits that wait for the disk share it.
+
+PostgreSQL itself keeps, for each row, its place in the table and the number of the transaction that
+wrote it: until a survey is closed, its reports are in the order of their arrival. Closing a survey
+writes its table anew, in the order of the random ids and in one transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, ClassVar, Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool, PoolTimeout, TooManyRequests
+
+from deniable_protocol import StoreError
+
+from .catalogue import Session
+from .contract import Store
+from .life import Clock, utc_now
+from .postgres_schema import create_report_table, migrate
+from .published import Published, Row
+
+_OLDEST: Final = 14
+_POOL: Final = 12
+_PATIENCE_SECONDS: Final = 10.0
+_SETTINGS: Final = {
+    "synchronous_commit": "on",  # an acknowledged report survives a power cut
+    "statement_timeout": "20s",
+    "idle_in_transaction_session_timeout": "60s",
+    "client_min_messages": "warning",
+}
+
+
+class PostgresStore(Store):
+    """Keep published surveys and their reports in a PostgreSQL database.
+
+    Args:
+        url: Such as ``postgresql://user@host/database``. A password is better given in
+            ``PGPASSWORD`` or a ``.pgpass`` file than here, where the list of processes shows it.
+        clock: Tells the time, for the counters and for opening and closing.
+
+    Raises:
+        StoreError: If the database cannot be reached, or is too old or too new, or is set to lose
+            or to keep what it must not.
+    """
+
+    _count_up: ClassVar[str] = (
+        "INSERT INTO counters (digest, day, slot, reports)"
+        " VALUES (?, ?, floor(random() * 64)::int, ?) ON CONFLICT (digest, day, slot)"
+        " DO UPDATE SET reports = counters.reports + excluded.reports"
+    )
+
+    def __init__(self, url: str, clock: Clock = utc_now) -> None:
+        super().__init__(_named(url), clock)
+        settings = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
+        options: dict[str, Any] = {
+            "autocommit": True,
+            "options": settings,
+            "connect_timeout": 5,
+            "tcp_user_timeout": 15_000,
+            "application_name": "deniable",
+        }
+        with self._as_store_error():
+            with psycopg.connect(url, **options) as connection:
+                _check(connection, self.name)
+                migrate(connection, self.name)
+            self._pool = ConnectionPool(
+                url, kwargs=options, min_size=1, max_size=_POOL, timeout=_PATIENCE_SECONDS,
+                open=True, name="deniable",
+            )  # fmt: skip
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._pool.close()
+
+    @contextmanager
+    def _connection(self) -> Iterator[psycopg.Connection[Any]]:
+        with self._as_store_error(), self._pool.connection() as connection:
+            yield connection
+
+    @contextmanager
+    def _adding(self, digests: Sequence[str]) -> Iterator[Session]:
+        with self._connection() as connection, ExitStack() as stack:
+            # Statements are sent together as far as they do not need each other's results.
+            stack.enter_context(connection.pipeline())
+            stack.enter_context(connection.transaction())
+            for digest in digests:
+                connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (_lock(digest),))
+            yield _Session(connection)
+
+    @contextmanager
+    def _deciding(self, digest: str) -> Iterator[Session]:
+        with self._connection() as connection, connection.transaction():
+            connection.execute("SET LOCAL statement_timeout = 0")
+            connection.execute("LOCK TABLE surveys IN SHARE ROW EXCLUSIVE MODE")
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_lock(digest),))
+            yield _Session(connection)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Session]:
+        with self._connection() as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield _Session(connection)
+
+    def _create_table(self, published: Published) -> str:
+        return create_report_table(published)
+
+    def _settle(self, session: Session, published: Published) -> None:
+        """Write the table anew, in the order of the ids and in one transaction.
+
+        Clustering the old one would order the rows, but each would keep the number of the
+        transaction that stored it.
+        """
+        table, old = published.table, f"{published.table}_old"
+        session.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+        session.execute(f"ALTER TABLE {table} RENAME TO {old}")
+        session.execute(f"ALTER INDEX {table}_pkey RENAME TO {old}_pkey")
+        session.execute(self._create_table(published))
+        session.execute(
+            f"INSERT INTO {table} ({published.columns})"  # noqa: S608  # matched names
+            f" SELECT {published.columns} FROM {old} ORDER BY id"
+        )
+        session.execute(f"DROP TABLE {old}")
+
+    def _wipe(self, ids: Sequence[int]) -> None:
+        """Do nothing: dropping a table removes its files; the rest is PostgreSQL's own archive."""
+
+    @contextmanager
+    def _as_store_error(self) -> Iterator[None]:
+        try:
+            yield
+        except TooManyRequests:
+            raise StoreError(f"{self.name}: too many requests wait for it") from None
+        except PoolTimeout:
+            raise StoreError(f"{self.name} cannot be reached") from None
+        except psycopg.Error as error:
+            # PostgreSQL's details may quote a row.
+            found = error.diag.message_primary or str(error).partition("\n")[0]
+            raise StoreError(f"{self.name}: {found or type(error).__name__}") from None
+
+
+class _Session:
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def execute(self, query: str, values: Sequence[object] = ()) -> Any:
+        return self._connection.execute(query.replace("?", "%s").encode(), tuple(values) or None)
+
+    def insert(self, query: str, rows: Sequence[Row]) -> list[bool]:
+        sent = [self.execute(f"{query} RETURNING id", row) for row in rows]
+        return [cursor.fetchone() is not None for cursor in sent]
+
+
+def _check(connection: psycopg.Connection[Any], name: str) -> None:
+    version = connection.info.server_version // 10000
+    if version < _OLDEST:
+        raise StoreError(f"{name} runs PostgreSQL {version}; {_OLDEST} or newer is needed")
+
+    def shown(setting: str) -> Any:
+        row = connection.execute(f"SHOW {setting}".encode()).fetchone()
+        return row and row[0]
+
+    if shown("fsync") != "on":
+        raise StoreError(f"{name} has fsync switched off: reports could be lost in a power cut")
+    if shown("track_commit_timestamp") != "off":
+        raise StoreError(
+            f"{name} has track_commit_timestamp switched on: it would keep the time of each report"
+        )
+
+
+def _lock(digest: str) -> int:
+    """Give the number of the lock under which reports are added to a survey."""
+    return int.from_bytes(hashlib.sha256(digest.encode()).digest()[:8], signed=True)
+
+
+def _named(url: str) -> str:
+    """Name a database without its user and password."""
+    try:
+        found = conninfo_to_dict(url)
+    except psycopg.Error:
+        raise StoreError("expected postgresql://user@host/database, got another address") from None
+    return f"postgresql://{found.get('host') or ''}/{found.get('dbname') or ''}"
