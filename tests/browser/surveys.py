@@ -86,8 +86,28 @@ ARMS: dict[str, Any] = {
     ],
 }
 
-PAY = 867_530
+CALLED = 412_867_530
 """A true answer that occurs nowhere else, to be looked for everywhere."""
 
-SOURCES = (SHORT, WIDE, KINDS, ARMS)
+CALLS: dict[str, Any] = {
+    "name": "calls",
+    "title": "Calls",
+    "privacy": {"epsilon": 1},
+    "questions": [
+        {"name": "called", "kind": "number", "min": 412_000_000, "max": 412_999_999, "step": 1,
+         "text": "Which number did you call?"},
+    ],
+}  # fmt: skip
+
+ELEVEN: dict[str, Any] = {
+    "name": "eleven",
+    "title": "Trust",
+    "privacy": {"epsilon": 1},
+    "questions": [
+        {"name": "trust", "kind": "scale", "text": "How far do you trust your employer?",
+         "options": [str(n) for n in range(11)], "scores": list(range(11))},
+    ],
+}  # fmt: skip
+
+SOURCES = (SHORT, WIDE, KINDS, ARMS, CALLS, ELEVEN)
 SURVEYS = {source["name"]: Survey.load(source) for source in SOURCES}

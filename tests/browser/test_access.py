@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .test_answering import SENT, fill_short
+from .test_kinds import fill_kinds, sent
 from .visitor import Visitor
 from .wire import Wire
 
@@ -29,22 +30,30 @@ def axe(visitor: Visitor) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1280])
-def test_axe_finds_nothing_at_any_stage(visit: Visit, wire: Wire, scheme: str, width: int) -> None:
-    visitor = visit(opened=True, color_scheme=scheme, viewport={"width": width, "height": 800})
-    visitor.open("short")
+@pytest.mark.parametrize(
+    ("locale", "scheme", "width"),
+    [("en", "light", 320), ("en", "dark", 1280), ("bn", "dark", 320), ("zh-TW", "light", 1280)],
+)
+def test_axe_finds_nothing_at_any_stage(visit: Visit, locale: str, scheme: str,
+                                        width: int) -> None:  # fmt: skip
+    size = {"width": width, "height": 800}
+    visitor = visit(opened=True, locale=locale, color_scheme=scheme, viewport=size)
+    visitor.open("kinds")
+    visitor.tab_to("DisclosureTriangle").press("Enter")
+    visitor.wait(lambda: bool(visitor.all("image")))
+    visitor.tab_to("combobox").tab_to("button").press("Enter")
+    visitor.wait(lambda: len(visitor.all("image")) == 2)
     assert axe(visitor) == []
-    visitor.tab_to("radio", "Yes").press("Space")
-    visitor.send()
-    visitor.wait(lambda: visitor.says("2 questions are still open."))
+    visitor.tab_to("button").press("Enter")  # the next one sends
+    visitor.wait(lambda: bool(visitor.focused()["invalid"]))
     assert axe(visitor) == []
-    visitor.page.reload()
-    visitor.wait(lambda: bool(visitor.all("radio")))
-    fill_short(visitor)
-    visitor.send()
-    visitor.wait(lambda: bool(visitor.all("heading", SENT)))
-    assert axe(visitor) == []
+    if locale == "en":
+        visitor.page.reload()
+        visitor.wait(lambda: bool(visitor.all("radio")))
+        fill_kinds(visitor)
+        sent(visitor)
+        assert axe(visitor) == []
+    assert sideways(visitor) == 0
 
 
 def test_axe_sees_into_the_form(visit: Visit, wire: Wire) -> None:
@@ -55,15 +64,35 @@ def test_axe_sees_into_the_form(visit: Visit, wire: Wire) -> None:
     assert "label: " in found
 
 
-@pytest.mark.parametrize("survey", ["short", "wide"])
-def test_a_phone_of_320_px_needs_no_sideways_scrolling(visit: Visit, survey: str) -> None:
-    visitor = visit(viewport={"width": 320, "height": 640}).open(survey)
+def test_a_phone_of_320_px_needs_no_sideways_scrolling(visit: Visit) -> None:
+    visitor = visit(viewport={"width": 320, "height": 640}).open("kinds")
     assert sideways(visitor) == 0
-    if survey == "short":
-        fill_short(visitor)
-        visitor.send()
-        visitor.wait(lambda: bool(visitor.all("heading", SENT)))
-        assert sideways(visitor) == 0
+    fill_kinds(visitor)
+    assert sideways(visitor) == 0
+    sent(visitor)
+    assert sideways(visitor) == 0
+
+
+def test_a_scale_of_eleven_fits_into_a_row_with_targets_of_24_px(visit: Visit) -> None:
+    visitor = visit(viewport={"width": 320, "height": 640}).open("eleven")
+    places = [visitor.middle(node) for node in visitor.all("radio")]
+    assert len({round(y) for _, y in places}) == 1
+    gaps = [right[0] - left[0] for left, right in pairwise(places)]
+    assert min(gaps) >= 24
+    assert sideways(visitor) == 0
+    visitor.tab_to("radio", "0").press("ArrowLeft")  # round to the other end
+    assert visitor.focused().name == "10"
+
+
+@pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
+def test_nothing_moves_for_those_who_want_it_still(visit: Visit, motion: str,
+                                                   moves: bool) -> None:  # fmt: skip
+    visitor = visit(opened=True, reduced_motion=motion).open("short")
+    durations = visitor.page.evaluate(
+        """() => [...document.querySelector("#deniable-form").shadowRoot.querySelectorAll("*")]
+             .flatMap((element) => getComputedStyle(element).transitionDuration.split(", "))"""
+    )
+    assert (set(durations) != {"0s"}) == moves
 
 
 def sideways(visitor: Visitor) -> int:

@@ -8,13 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from .site import Site
-from .surveys import PAY, SURVEYS
 from .test_answering import SENT
 from .visitor import Visitor
 from .wire import Wire
 
 Visit = Callable[..., Visitor]
-KINDS = SURVEYS["kinds"]
+PAY = 23_500
 
 
 def fill_kinds(visitor: Visitor) -> None:
@@ -109,8 +108,8 @@ def test_not_answering_and_answering_exclude_each_other(visit: Visit) -> None:
     assert visitor.all("spinbutton")[0].value == "6"
 
 
-def test_the_page_names_the_arm_and_a_part_of_the_questions_is_sent(visit: Visit, wire: Wire,
-                                                                    site: Site) -> None:  # fmt: skip
+def test_the_page_names_the_arm_and_some_questions_are_sent(visit: Visit, wire: Wire,
+                                                            site: Site) -> None:  # fmt: skip
     visitor = visit().open("arms?arm=autumn")
     assert visitor.says(
         "This device sends answers to 1 of the 2 questions. It picks them at random, before it "

@@ -1,0 +1,72 @@
+"""How it works: explained on demand, tried with the real randomizer, true to the odds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .surveys import SURVEYS
+from .test_answering import SENT, fill_short
+from .visitor import Visitor
+from .wire import Wire
+
+Visit = Callable[..., Visitor]
+
+
+def learn(visitor: Visitor) -> Visitor:
+    visitor.tab_to("DisclosureTriangle").press("Enter")
+    visitor.wait(lambda: bool(visitor.all("heading", "Try it")))
+    return visitor
+
+
+def test_explanations_are_loaded_when_they_are_asked_for(visit: Visit, wire: Wire) -> None:
+    visitor = visit().open("short")
+    before = {request.path for request in wire.requests}
+    learn(visitor)
+    after = {request.path for request in wire.requests}
+    assert after - before == {"/client/learn.js", "/client/outcome.js", "/client/more.en.js"}
+    assert visitor.violations() == []
+
+
+def test_a_trial_draws_with_the_real_randomizer_and_sends_nothing(visit: Visit,
+                                                                  wire: Wire) -> None:  # fmt: skip
+    visitor = learn(visit().open("short"))
+    visitor.wait(lambda: visitor.says("A demonstration: nothing is sent"))
+    kept = []
+    for _ in range(40):
+        visitor.tab_to("button", "Draw 20 reports") if not kept else None
+        visitor.press("Enter")
+        (said,) = re.findall(r"Of 20 reports, (\d+) held the true answer", visitor.text())
+        kept.append(int(said))
+    # p = 1264/1729: 800 draws hold 584.8 truths on average, with a deviation of 12.5; at 8.5
+    # deviations a false alarm has a chance below 1e-16.
+    assert abs(sum(kept) - 800 * 1264 / 1729) < 8.5 * 12.5
+    assert len(set(kept)) > 1
+    assert not wire.reports
+
+
+def test_what_can_be_learnt_is_computed_from_the_odds(visit: Visit) -> None:
+    visitor = learn(visit().open("short"))
+    odds = SURVEYS["short"].odds
+    whole = -(-100 * odds.numerator // (odds.numerator + odds.denominator))
+    alone = -(-100 * 1264 // 1729)
+    assert visitor.says(f"who thought 50 % before can be at most {alone} % sure.")
+    assert visitor.says(f"From everything in the report of this survey: at most {whole} %.")
+    assert visitor.says("This browser has sent nothing to surveys on this site so far.")
+    assert visitor.says(SURVEYS["short"].digest)
+    pictures = [node.name for node in visitor.all("image")]
+    assert pictures == ["73 of 100 cards are marked."]
+
+
+def test_the_running_total_of_this_browser_is_shown_after_sending(visit: Visit) -> None:
+    visitor = visit().open("wide")
+    visitor.tab_to("radio").press("Space").send()
+    visitor.wait(lambda: bool(visitor.all("heading", SENT)))
+    assert visitor.says("who thought 50 % can be at most 74 % sure.")
+    visitor.open("short")
+    fill_short(visitor)
+    visitor.send()
+    visitor.wait(lambda: bool(visitor.all("heading", SENT)))
+    odds = SURVEYS["short"].odds * SURVEYS["wide"].odds
+    total = -(-100 * odds.numerator // (odds.numerator + odds.denominator))
+    assert visitor.says(f"who thought 50 % can be at most {total} % sure.")
