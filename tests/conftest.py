@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import secrets
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
 
 MOST_ALPHA = 1e-6
 """All declared false-alarm rates of one run together stay below this."""
@@ -61,3 +67,32 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     seed = int(request.config.stat_seed, 16)  # type: ignore[attr-defined]
     name = int.from_bytes(request.node.nodeid.encode(), "big")
     return np.random.default_rng([seed, name])
+
+
+# Automation switches the back/forward cache off, and with it what a Back button brings back.
+WITH_CACHE = ["--disable-back-forward-cache"]
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    raise AssertionError("chromium is missing; `make test` installs it where it may")
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Playwright, chromium_path: str) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(
+        executable_path=chromium_path, ignore_default_args=WITH_CACHE
+    )
+    yield browser
+    browser.close()

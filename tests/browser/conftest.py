@@ -1,42 +1,15 @@
-"""The distribution's chromium with its back/forward cache on, and one real server for all tests."""
+"""One real server for all tests, and respondents who visit it."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser
 
 from .site import Site
 from .visitor import Visitor
 from .wire import Wire
-
-# Automation switches the back/forward cache off, and with it what a Back button brings back.
-WITH_CACHE = ["--disable-back-forward-cache"]
-
-
-@pytest.fixture(scope="session")
-def chromium_path() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if path := shutil.which(name):
-            return path
-    raise AssertionError("chromium is missing; `make test` installs it where it may")
-
-
-@pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    with sync_playwright() as found:
-        yield found
-
-
-@pytest.fixture(scope="session")
-def chromium(playwright: Playwright, chromium_path: str) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(
-        executable_path=chromium_path, ignore_default_args=WITH_CACHE
-    )
-    yield browser
-    browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from deniable_protocol import layout
+from deniable_protocol import Survey, layout
 
 from .surveys import SURVEYS
 
@@ -21,11 +21,11 @@ from .surveys import SURVEYS
 class Site:
     """Serve every survey of the browser tests."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, surveys: dict[str, Survey] = SURVEYS) -> None:
+        self.folder, self.surveys = folder, surveys
         self.database = folder / "survey.db"
         files = []
-        for name, survey in SURVEYS.items():
+        for name, survey in surveys.items():
             files.append(folder / f"{name}.json")
             files[-1].write_bytes(survey.to_json())
         self._output = folder / "output.txt"
@@ -66,7 +66,7 @@ class Site:
     def row(self, report: bytes) -> dict[str, Any] | None:
         """Find the stored row of a report, decoded: item to drawn options, NULL to None."""
         sent = json.loads(report)
-        (survey,) = [s for s in SURVEYS.values() if s.digest == sent["survey"]]
+        (survey,) = [s for s in self.surveys.values() if s.digest == sent["survey"]]
         table = layout.report_table(survey.name, 1)
         with closing(sqlite3.connect(self.database)) as db:
             db.row_factory = sqlite3.Row

@@ -10,6 +10,7 @@ const RIGHT_TO_LEFT = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)(-|$)/;
 
 export class Page {
   #stage = make("div", { class: "deniable" });
+  #root;
   #parts = ["words"];
   #words = /** @type {Words} */ ({});
   #language = "en"; // of the survey's texts
@@ -20,7 +21,8 @@ export class Page {
   /** @param {HTMLElement} host */
   constructor(host) {
     this.host = host;
-    host.attachShadow({ mode: "closed" }).append(make("link", { rel: "stylesheet", ...linkTo("deniable.css") }), this.#stage);
+    this.#root = host.attachShadow({ mode: "closed" });
+    this.#root.append(sheet("deniable.css"), this.#stage);
   }
 
   /**
@@ -56,10 +58,12 @@ export class Page {
     this.#texts.forEach((write) => write());
   }
 
-  /** Load the texts of what was sent and how it works, once they are needed. */
-  more() {
-    this.#parts = ["words", "more"];
-    return this.speak(this.#language);
+  /** Load the texts and the looks of what was sent and how it works, once they are needed. */
+  async more() {
+    if (this.#parts.length > 1) return;
+    this.#parts.push("more");
+    await this.speak(this.#language);
+    this.#root.prepend(sheet("more.css"));
   }
 
   /** @type {Count} */
@@ -118,21 +122,12 @@ export class Page {
    * @param {Say} say
    */
   write(element, say) {
-    return this.#bind(element, () => [
-      this.#spoken,
-      typeof say === "string" ? this.#words[say] : say(this.#words, this.#count, this.#language),
-    ]);
+    return this.#bind(element, () => [this.#spoken, this.text(say)]);
   }
 
-  /**
-   * Name a picture for those who do not see it.
-   * @param {Element} picture
-   * @param {(words: Words, count: Count) => string} say
-   */
-  describe(picture, say) {
-    const write = () => picture.setAttribute("aria-label", say(this.#words, this.#count));
-    write();
-    this.#texts.set(picture, write);
+  /** A text of the interface as it is now. */
+  text(/** @type {Say} */ say) {
+    return typeof say === "string" ? this.#words[say] : say(this.#words, this.#count, this.#language);
   }
 
   /** @param {HTMLElement} element */
@@ -146,14 +141,22 @@ export class Page {
    * @param {() => [string, string]} find
    */
   #bind(element, find) {
-    const write = () => {
+    this.bind(element, () => {
       const [language, text] = find();
       element.textContent = text;
       mark(element, language);
-    };
+    });
+    return element;
+  }
+
+  /**
+   * Write something now, and again whenever the language changes.
+   * @param {Element} element
+   * @param {() => void} write
+   */
+  bind(element, write) {
     write();
     this.#texts.set(element, write);
-    return element;
   }
 }
 
@@ -166,9 +169,14 @@ export class Page {
  */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
+  element.setAttribute("part", tag); // a page that embeds the form may style `::part(button)`
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
+}
+
+function sheet(/** @type {string} */ name) {
+  return make("link", { rel: "stylesheet", ...linkTo(name) });
 }
 
 /**
