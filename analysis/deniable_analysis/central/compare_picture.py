@@ -117,7 +117,7 @@ def _panel(found: Comparison, top: int) -> str:
 
 def _interval(row: Row, share: float, scale: _Scale, y: int) -> str:
     low, high = scale.x(row.low), scale.x(row.high)
-    middle = scale.x((row.low + row.high) / 2 if row.measured else share)
+    middle = scale.x(share)
     caps = "".join(
         f"M{x:.1f} {y - 5}V{y + 5}"
         for x, end in ((low, row.low), (high, row.high))

@@ -54,13 +54,13 @@ def table(comparison: Comparison) -> str:
 def legend(comparison: Comparison) -> str:
     """Say what the columns mean; the same for every question that was compared together."""
     measured = any(row.measured for row in comparison.rows)
-    star = " * from the reports; the rest is expected, for the same share." if measured else ""
-    return fill(
+    words = (
         "Error and noise are standard deviations in percentage points; the error includes the draw "
         "of the respondents. To match: respondents with whom this way is as close as the trusted "
-        f"curator is. Delta is {comparison.delta:.1g} for mixed reports and Gaussian noise.{star}",
-        82,
+        f"curator is. Delta is {comparison.delta:.1g} for mixed reports and Gaussian noise."
     )
+    star = "\n* from the reports; the rest is expected, for the same share." if measured else ""
+    return fill(words, 82) + star
 
 
 def sentences(comparison: Comparison) -> list[str]:

@@ -49,6 +49,7 @@ from .events import ApproximateEvent
 from .profiles import log_odds
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 MOST_MIXED = 10**7
 """Reports beyond this many are left out of the computation; they could only hide more."""
@@ -58,6 +59,7 @@ _TAIL = 1e-40
 _ROUNDING = 1e-9
 # Where to cut the blanket's size into blocks, in its standard deviations.
 _CUTS = np.array([-9, -7, -6, -5, -4.5, -4, -3.5, -3, -2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 2, 3])
+_FEW_CUTS = np.array([-9, -6, -4, -2, 0])  # for sizes that differ by less than a thousandth
 _MOST_SIZES = 100
 
 
@@ -182,18 +184,17 @@ class Shuffled:
         if epsilon >= self.local_epsilon:
             return 0.0
         others = min(self.respondents, MOST_MIXED) - 1
-        sizes, weights = _sizes(others, self.blanket, tail)
+        hidden, weights = _law(np.array([float(others)]), self.blanket, tail)[:2]
         if self.pair == 0.5:
-            whole_sum = self._sum(epsilon, sizes + 1, sizes + 1, weights)
-            return min(1.0, self.distinct * (whole_sum + tail))
-        sizes, weights = _blocks(sizes, weights, others * self.blanket)
-        found = 0.0
-        for size, weight in zip(sizes + 1, weights, strict=True):
-            held, chances = _sizes(int(size), 2 * self.pair, tail)
-            found += weight * self._sum(epsilon, size, held, chances)
+            return min(
+                1.0, self.distinct * (self._sum(epsilon, hidden + 1, hidden + 1, weights) + tail)
+            )
+        hidden, weights = _blocks(hidden, weights, others * self.blanket)
+        held, chances, place = _law(hidden + 1, 2 * self.pair, tail)
+        found = self._sum(epsilon, (hidden + 1)[place], held, chances * weights[place])
         return min(1.0, self.distinct * (found + 2 * tail))
 
-    def _sum(self, epsilon: float, n: Floats | float, held: Floats, chances: Floats) -> float:
+    def _sum(self, epsilon: float, n: Floats, held: Floats, chances: Floats) -> float:
         """Sum the divergence over how many of n reports hold exactly one of the two answers."""
         excess, grow = float(self.odds - 1), math.exp(epsilon)
         edge = (math.expm1(epsilon) * n / excess + grow * held) / (1 + grow)
@@ -207,16 +208,21 @@ class Shuffled:
         return float(np.sum(chances * excess * (1 + grow) * mean / total))
 
 
-def _sizes(trials: int, chance: float, tail: float) -> tuple[Floats, Floats]:
-    """List the binomial's values and chances, but for `tail` of them (Bernstein's inequality)."""
-    if chance >= 1:
-        return np.array([float(trials)]), np.ones(1)
+def _law(trials: Floats, chance: float, tail: float) -> tuple[Floats, Floats, Places]:
+    """List values and chances of several binomials, but for `tail` of each (Bernstein).
+
+    Returns:
+        The values of all, one binomial after the other; their chances; and whose each is.
+    """
     lost, spread = math.log(2 / tail), trials * chance * (1 - chance)
-    reach = lost / 3 + math.sqrt((lost / 3) ** 2 + 2 * lost * spread)
-    low = max(0, math.floor(trials * chance - reach))
-    high = min(trials, math.ceil(trials * chance + reach))
-    values = np.arange(low, high + 1, dtype=np.float64)
-    return values, np.asarray(binom.pmf(values, trials, chance) * (1 + 1e-11))
+    reach = lost / 3 + np.sqrt((lost / 3) ** 2 + 2 * lost * spread)
+    low = np.maximum(np.floor(trials * chance - reach), 0)
+    high = np.minimum(np.ceil(trials * chance + reach), trials)
+    lengths = (high - low + 1).astype(np.int64)
+    place = np.repeat(np.arange(len(trials)), lengths)
+    first = np.cumsum(lengths) - lengths
+    values = low[place] + (np.arange(len(place)) - first[place])
+    return values, np.asarray(binom.pmf(values, trials[place], chance) * (1 + 1e-11)), place
 
 
 def _blocks(sizes: Floats, weights: Floats, mean: float) -> tuple[Floats, Floats]:
@@ -224,6 +230,7 @@ def _blocks(sizes: Floats, weights: Floats, mean: float) -> tuple[Floats, Floats
     if len(sizes) <= _MOST_SIZES:
         return sizes, weights
     deviation = math.sqrt(float(np.sum(weights * (sizes - mean) ** 2)))
-    starts = np.unique(np.searchsorted(sizes, mean + deviation * _CUTS).clip(0, len(sizes) - 1))
+    cuts = _CUTS if deviation > mean / 1000 else _FEW_CUTS
+    starts = np.unique(np.searchsorted(sizes, mean + deviation * cuts).clip(0, len(sizes) - 1))
     starts = np.union1d([0], starts)
     return sizes[starts], np.add.reduceat(weights, starts)
