@@ -118,7 +118,7 @@ def unrelated_question(asked: Chance, prevalence: Chance) -> Design:
     """Give the unrelated-question design with a known prevalence of the unrelated trait.
 
     λ = pπ + (1 − p)·prevalence. Where the prevalence is not known, two groups with different
-    chances are needed: ``cheating.unrelated_unknown``.
+    chances are needed: ``paper_unknown.unrelated_unknown``.
 
     Args:
         asked: Chance of the sensitive question, above 0.
