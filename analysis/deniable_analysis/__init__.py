@@ -2,7 +2,16 @@
 
 from .bootstrap import Bootstrap as Bootstrap
 from .bootstrap import bootstrap as bootstrap
+from .cheating import cheater_detection as cheater_detection
+from .cheating import honesty_test as honesty_test
+from .cheating import stochastic_lie as stochastic_lie
+from .cheating_anchor import anchored_crosswise as anchored_crosswise
 from .design import Design as Design
+from .diagnostics import compare_batches as compare_batches
+from .diagnostics import compare_counts as compare_counts
+from .diagnostics import forgery as forgery
+from .diagnostics import impossible_reports as impossible_reports
+from .diagnostics import impossible_share as impossible_share
 from .estimate import AmongEstimate as AmongEstimate
 from .estimate import Estimate as Estimate
 from .estimate import OptionEstimate as OptionEstimate
@@ -19,33 +28,98 @@ from .linear import ratio as ratio
 from .numbers import NumberEstimate as NumberEstimate
 from .numbers import describe as describe
 from .page import report as report
+from .paper import crosswise as crosswise
+from .paper import design_epsilon as design_epsilon
+from .paper import design_odds as design_odds
+from .paper import direct_question as direct_question
+from .paper import forced_response as forced_response
+from .paper import kuk as kuk
+from .paper import mangat as mangat
+from .paper import triangular as triangular
+from .paper import unrelated_question as unrelated_question
+from .paper import warner as warner
+from .paper_data import PaperAnswers as PaperAnswers
+from .paper_data import read_paper as read_paper
+from .paper_estimate import PaperEstimate as PaperEstimate
+from .paper_estimate import estimate_paper as estimate_paper
+from .paper_matrix import MatrixDesign as MatrixDesign
+from .paper_unknown import unrelated_unknown as unrelated_unknown
+from .planning import Allocation as Allocation
+from .planning import Plan as Plan
+from .planning import plan as plan
 from .reading import read_reports as read_reports
 from .reports import Reports as Reports
+from .sensitivity_bounds import compliance_bounds as compliance_bounds
+from .sensitivity_bounds import tipping_rate as tipping_rate
+from .sequential import always_valid as always_valid
+from .sequential import always_valid_mean as always_valid_mean
 from .simulate import simulate as simulate
+from .survey_plan import SurveyPlan as SurveyPlan
+from .survey_plan import plan_survey as plan_survey
 from .tally import Tally as Tally
+from .targets import Cell as Cell
+from .targets import Difference as Difference
+from .targets import Share as Share
 
 __all__ = [
     "METHODS",
+    "Allocation",
     "AmongEstimate",
     "Bootstrap",
+    "Cell",
     "Design",
+    "Difference",
     "Estimate",
     "Interval",
+    "MatrixDesign",
     "Measured",
     "Method",
     "NumberEstimate",
     "OptionEstimate",
+    "PaperAnswers",
+    "PaperEstimate",
+    "Plan",
     "Reports",
+    "Share",
+    "SurveyPlan",
     "Tally",
+    "always_valid",
+    "always_valid_mean",
+    "anchored_crosswise",
     "bootstrap",
+    "cheater_detection",
+    "compare_batches",
+    "compare_counts",
+    "compliance_bounds",
+    "crosswise",
     "describe",
+    "design_epsilon",
+    "design_odds",
+    "direct_question",
     "estimate",
+    "estimate_paper",
     "estimate_share",
+    "forced_response",
+    "forgery",
     "group_share",
+    "honesty_test",
+    "impossible_reports",
+    "impossible_share",
     "interval",
+    "kuk",
+    "mangat",
     "mean_value",
+    "plan",
+    "plan_survey",
     "ratio",
+    "read_paper",
     "read_reports",
     "report",
     "simulate",
+    "stochastic_lie",
+    "tipping_rate",
+    "triangular",
+    "unrelated_question",
+    "unrelated_unknown",
+    "warner",
 ]
