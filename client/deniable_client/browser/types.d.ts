@@ -104,6 +104,7 @@ export type Asked = { arm?: string; maxEpsilon?: number };
 export type Reason =
   | "insecure"
   | "entropy"
+  | "full"
   | "token"
   | "digest"
   | "survey"

@@ -1,10 +1,11 @@
 /** How the form speaks. Read by type checkers; no browser loads it. */
 
+import type kit from "./kit/words.en.js";
 import type more from "./more.en.js";
 import type words from "./words.en.js";
 
 /** Every text of the interface: those of the form, then those that are loaded when they are needed. */
-export type Words = typeof words & typeof more;
+export type Words = typeof words & typeof more & typeof kit;
 
 /** Write a number in the language of now. */
 export type Count = (number: number) => string;

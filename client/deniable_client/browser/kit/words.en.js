@@ -1,0 +1,12 @@
+export default {
+  stored: "Kept, with noise. Thank you.",
+  gone: "This device has kept a randomized report and nothing else. Your true answers are gone: whoever comes next, or opens the file, cannot see them.",
+  next: "Next person",
+  how: "Each question says what the device does with its answer. The reports of everyone here are kept in a random order and without a name, and are saved as a file by the person who holds this device.",
+  /** @param {string} count */
+  held: (count) => `For the person who holds this device: it keeps ${count} reports.`,
+  group: "Group",
+  save: "Save the reports as a file",
+  saved: "Check that the file is there before you remove what it holds.",
+  remove: "Remove the saved reports from this device",
+};
