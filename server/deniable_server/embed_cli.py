@@ -68,10 +68,7 @@ def snippet(
     arm: str | None = None, lang: str | None = None,
 ) -> Iterator[str]:  # fmt: skip
     """Give the lines to paste."""
-    entry = "plain" if form else "embed"
-    source = f"{origin}/client/{entry}/index.js"
-    yield (f'<script type="module" src="{escape(source)}"\n'
-           f'  integrity="{files.index(entry).integrity}" crossorigin></script>')  # fmt: skip
+    yield script(files, origin, "plain" if form else "embed")
     address = f"{origin}/v1/surveys/{survey.name}"
     extra = (f' arm="{arm}"' if arm else "", f' lang="{lang}"' if lang else "")
     if form:
@@ -79,6 +76,15 @@ def snippet(
     else:
         yield (f'<deniable-survey src="{escape(address)}"\n'
                f'  digest="{survey.digest}"{"".join(extra)}></deniable-survey>')  # fmt: skip
+
+
+def script(files: BrowserFiles, origin: str, entry: str) -> str:
+    """Give the script that a page starts with, and its hash."""
+    source = escape(f"{origin}/client/{entry}/index.js")
+    return (
+        f'<script type="module" src="{source}"\n'
+        f'  integrity="{files.index(entry).integrity}" crossorigin></script>'
+    )
 
 
 def policy(origin: str) -> str:

@@ -1,0 +1,52 @@
+"""A server of surveys, and a site of another origin whose pages hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.site import Site
+from tests.browser.wire import Wire
+
+from .pages import PANEL, Pages, Reader, surveys
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with Site(tmp_path_factory.mktemp("site"), {**surveys(), PANEL.name: PANEL}) as found:
+        yield found
+
+
+@pytest.fixture
+def wire(site: Site) -> Iterator[Wire]:
+    with Wire(site.port) as found:
+        yield found
+
+
+@pytest.fixture
+def pages(wire: Wire) -> Iterator[Pages]:
+    found = Pages(wire.origin)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def visit(chromium: Browser, pages: Pages) -> Iterator[Callable[..., Reader]]:
+    """Give a new reader of the pages, with a browser of their own."""
+    contexts = []
+
+    def arrive() -> Reader:
+        contexts.append(chromium.new_context(locale="en-GB"))
+        return Reader(contexts[-1], pages.address)
+
+    yield arrive
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    return tmp_path / "profile"
