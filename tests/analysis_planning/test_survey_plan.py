@@ -212,3 +212,9 @@ def test_picture_says_its_numbers() -> None:
     needed = math.ceil(Z**2 * 0.25 / (float(channel.p - channel.q) * 0.03) ** 2)
     text = trade_off(half_widths=(0.03,))
     assert f"within 3 percentage points: {needed:,} respondents at epsilon 1, 1,068" in text
+
+
+def test_picture_of_the_docs() -> None:
+    """The picture in the documentation is the one that the code draws."""
+    picture = Path(__file__).resolve().parents[2] / "docs" / "planning.svg"
+    assert picture.read_text(encoding="utf-8") == trade_off()
