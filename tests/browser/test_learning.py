@@ -24,7 +24,9 @@ def test_explanations_are_loaded_when_they_are_asked_for(visit: Visit, wire: Wir
     before = {request.path for request in wire.requests}
     learn(visitor)
     after = {request.path for request in wire.requests}
-    assert after - before == {"/client/learn.js", "/client/outcome.js", "/client/more.en.js"}
+    assert after - before == {
+        f"/client/embed/{name}" for name in ("learn.js", "outcome.js", "more.en.js", "more.css")
+    }
     assert visitor.violations() == []
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, Playwright
 
-from .conftest import WITH_CACHE
+from tests.conftest import WITH_CACHE
+
 from .site import Site
 from .surveys import CALLED
 from .test_kinds import sent

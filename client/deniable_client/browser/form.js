@@ -1,7 +1,5 @@
 /**
- * The form. Each element with `data-survey` (the survey's address) and `data-digest` (the survey it
- * was made for) becomes one; `data-arm` names the collection arm, `data-max-epsilon` sets another limit
- * than 4, `lang` a language.
+ * The form, in an element of a page.
  *
  * True answers are only ever the state of controls inside a closed shadow root. They are read once, on
  * sending, and cleared then and whenever the page is left.
@@ -19,9 +17,10 @@ import { ShownQuestion } from "./questions.js";
  * Make an element the form of a survey. It tells what happens by the events `deniable-ready`,
  * `deniable-sent` and `deniable-error`, none of which holds an answer.
  * @param {HTMLElement} host
- * @param {DOMStringMap} [settings] survey, digest, arm, maxEpsilon
+ * @param {{ survey?: string, digest?: string, arm?: string, maxEpsilon?: string }} settings the survey's
+ *   address, the digest of the one that the page was made for, the collection arm, another limit than 4
  */
-export async function mount(host, { survey = "", digest = "", arm, maxEpsilon = "4" } = host.dataset) {
+export async function mount(host, { survey = "", digest = "", arm, maxEpsilon = "4" }) {
   const page = new Page(host);
   try {
     await page.choose();
@@ -31,7 +30,7 @@ export async function mount(host, { survey = "", digest = "", arm, maxEpsilon = 
     await new Form(page, found, { arm, maxEpsilon: Number(maxEpsilon) }, await Device.open()).start();
     page.tell("ready");
   } catch (error) {
-    refuse(page, error);
+    await refuse(page, error);
   }
 }
 
@@ -71,22 +70,20 @@ export class Form {
     const { intro, language, questions, ask } = survey;
     this.#asked = questions.map((question) => new ShownQuestion(page, question, language));
     const alert = make("p", { role: "alert", class: "error" });
-    const button = make("button", { type: "button" });
-    page.write(button, "send");
+    const button = page.say("button", "send", { type: "button" });
     const groups = this.#asked.map(({ group }) => group);
     // "dialog" and no dialog: submitting goes nowhere, even if the script were to fail half-way.
-    const form = make("form", { method: "dialog", autocomplete: "off", novalidate: "" }, ...groups, alert, button);
-    form.append(page.say("p", "afterwards", { class: "hint" }));
+    const form = make("form", { method: "dialog", autocomplete: "off", novalidate: "" });
+    form.append(...groups, alert, button, page.say("p", "afterwards", { class: "hint" }));
     // Sending cannot be undone, so Enter in a field does not send: only the button does.
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", () => {
       page.clear(alert);
       this.#hide();
     });
-    button.addEventListener("click", async () => {
-      button.disabled = true;
-      await this.#submit(form, alert).catch((error) => refuse(page, error));
-      button.disabled = false;
+    let busy = Promise.resolve(); // one click after the other
+    button.addEventListener("click", () => {
+      busy = busy.then(() => this.#submit(form, alert)).catch((error) => refuse(page, error));
     });
     // The back/forward cache would bring the page back with its answers still marked.
     addEventListener("pagehide", () => this.#clear(form));
@@ -112,8 +109,8 @@ export class Form {
       this.page.write(alert, (words, count) => words.open(count(open.length), open.length === 1));
       return open[0].focus();
     }
-    const outcome = await this.#outcome().catch(() => this.#tell(alert)); // loaded before any answer is read
-    if (!outcome) return;
+    const outcome = await this.#outcome().catch(() => null); // loaded before any answer is read
+    if (!outcome) return void this.page.write(alert, "failed");
     const answers = this.#answers();
     this.#clear(form);
     await this.device.respond(this.survey, answers, this.terms);
@@ -124,10 +121,6 @@ export class Form {
     const { Outcome } = await load("outcome.js");
     await this.page.more();
     return new Outcome(this);
-  }
-
-  #tell(/** @type {HTMLElement} */ alert) {
-    this.page.write(alert, (words) => words.reasons.network);
   }
 
   /** @returns {Record<string, Answer>} */
@@ -153,7 +146,7 @@ export class Form {
       await page.more();
       details.append(...(await learn(this)));
     };
-    details.addEventListener("toggle", () => void fill().catch(() => details.append(page.say("p", (words) => words.reasons.network))), { once: true });
+    details.addEventListener("toggle", () => void fill().catch(() => details.append(page.say("p", "failed"))), { once: true });
     return make(
       "section",
       { class: "promise" },
@@ -165,7 +158,8 @@ export class Form {
   }
 }
 
-function refuse(/** @type {Page} */ page, /** @type {unknown} */ error) {
+async function refuse(/** @type {Page} */ page, /** @type {unknown} */ error) {
+  await page.more().catch(() => {}); // the reasons in words
   page.show(page.say("h1", "refusal", { tabindex: "-1" }), problem(page, error));
 }
 
@@ -173,20 +167,16 @@ export function problem(/** @type {Page} */ page, /** @type {unknown} */ error) 
   page.tell("error", error instanceof DeniableError ? error.reason : "page");
   if (!(error instanceof DeniableError)) throw error;
   const detail = error.detail && ` (${error.detail})`;
-  return page.say("p", (words) => words.reasons[error.reason] + detail, { role: "alert", class: "error" });
+  return page.say("p", (words) => (words.reasons?.[error.reason] ?? words.failed) + detail, { role: "alert", class: "error" });
 }
 
 /**
  * Every language in which anything is said, the survey's own first.
  * @param {Survey} survey
  */
-function languagesOf({ language, title, intro = {}, questions }) {
+export function languagesOf({ language, title, intro = {}, questions }) {
   const texts = [title, intro, ...questions.flatMap(({ text, options }) => [text, ...options])];
   const others = new Set(texts.flatMap((text) => Object.keys(text)));
   others.delete(language);
   return [language, ...[...others].sort()];
-}
-
-for (const host of document.querySelectorAll("[data-survey]")) {
-  if (host instanceof HTMLElement) void mount(host);
 }

@@ -115,7 +115,9 @@ function picture(page, marks) {
     svg.append(draw("rect", { ...size, class: marked ? "marked" : "" }));
     if (marked) svg.append(draw("path", { d: `M${x + 5} ${y + 14}l4 5 7-10` }));
   });
-  page.describe(svg, (words, number) => words.cardsOf(number(marks.filter(Boolean).length), number(marks.length)));
+  const count = marks.filter(Boolean).length;
+  const name = () => page.text((words, number) => words.cardsOf(number(count), number(marks.length)));
+  page.bind(svg, () => svg.setAttribute("aria-label", name()));
   return svg;
 }
 

@@ -48,10 +48,11 @@ export class Page {
   }
 
   /** @param {string} language */
-  async speak(language) {
+  async speak(language, parts = this.#parts) {
     const spoken = closest([language, ...this.#wanted], INTERFACE) ?? "en";
-    const parts = await Promise.all(this.#parts.map((part) => load(`${part}.${spoken}.js`)));
-    this.#words = Object.assign({}, ...parts.map((part) => part.default));
+    const found = await Promise.all(parts.map((part) => load(`${part}.${spoken}.js`)));
+    this.#words = Object.assign({}, ...found.map((part) => part.default));
+    this.#parts = parts;
     this.#spoken = spoken;
     this.#language = language;
     mark(this.#stage, language);
@@ -61,8 +62,7 @@ export class Page {
   /** Load the texts and the looks of what was sent and how it works, once they are needed. */
   async more() {
     if (this.#parts.length > 1) return;
-    this.#parts.push("more");
-    await this.speak(this.#language);
+    await this.speak(this.#language, ["words", "more"]);
     this.#root.prepend(sheet("more.css"));
   }
 

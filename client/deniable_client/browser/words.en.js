@@ -48,20 +48,5 @@ export default {
     "This browser lets the page remember nothing (perhaps a private window). Please answer only once: a second " +
     "report would reveal more.",
   refusal: "This survey cannot be answered here, and nothing was sent",
-  reasons: {
-    insecure: "This page did not come over a secure connection (https), so it cannot be checked.",
-    entropy: "This browser gives no secure randomness.",
-    token: "This survey is for invited people, and the invitation of this page does not fit.",
-    digest: "The survey that arrived is not the one this page was made for.",
-    survey: "The survey is damaged: it does not add up.",
-    limit: "Together with what this device has sent before, it would reveal more than this device allows.",
-    answered: "This device has answered this survey.",
-    answer: "An answer does not fit its question.",
-    page: "The page that holds this survey is not set up for it.",
-    network: "The server could not be reached, or something blocked the request.",
-    busy: "The server cannot take the request just now.",
-    closed: "The survey is not open.",
-    conflict: "The server holds another report under the number of this one. Please tell the people who run this survey.",
-    refused: "The server did not accept the request. Please tell the people who run this survey.",
-  },
+  failed: "A part of this page could not be loaded. Please try again.",
 };
