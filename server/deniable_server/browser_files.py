@@ -30,6 +30,9 @@ TYPES: Final = {".js": "text/javascript", ".css": "text/css"}
 # Written out: what the system's own table says of .js differs, and browsers insist.
 
 _IMPORT: Final = re.compile(r'^(?:import|export) (?:[^;"\']* from )?"\./([\w.-]+)";\n', re.M)
+_LOADED: Final = re.compile(
+    r"""["`]([\w.${}-]+\.(?:js|css))["`]"""
+)  # a name, or a pattern of names
 _BLOCK: Final = re.compile(r"/\*.*?\*/", re.S)
 _LINE: Final = re.compile(r"(?:^|\s)// .*$", re.M)
 _INDENT: Final = re.compile(r"^\s+", re.M)
@@ -85,9 +88,22 @@ class BrowserFiles:
 
     def later(self, entry: str) -> list[str]:
         """Name what an entry may load once it runs, in order."""
-        joined = set(self._joined(entry))
-        names = (path.name for path in self._folder.iterdir() if path.suffix in TYPES)
-        return sorted(name for name in names if name not in joined and name[:-3] not in ENTRIES)
+        joined = self.modules(entry)
+        found: set[str] = set()
+        waiting = [*joined]
+        while waiting:
+            text = self._read(waiting.pop())
+            named = [re.escape(name) for name in _IMPORT.findall(text)]
+            named += [
+                re.sub(r"\\\$\\\{.*?\\\}", "[^/]+", re.escape(n)) for n in _LOADED.findall(text)
+            ]
+            new = {n for n in self._names() if any(re.fullmatch(known, n) for known in named)}
+            waiting += sorted(new - found - {*joined})
+            found |= new
+        return sorted(found - {*joined})
+
+    def _names(self) -> list[str]:
+        return [path.name for path in self._folder.iterdir() if path.suffix in TYPES]
 
     def _make(self, path: str) -> BrowserFile | None:
         entry, _, name = path.rpartition("/")
@@ -100,17 +116,17 @@ class BrowserFiles:
             return None
         text = lean(source.read_text(encoding="utf-8"))
         if entry:
-            text = self._elsewhere(text, self._joined(entry))
+            text = self._elsewhere(text, self.modules(entry))
         return BrowserFile(name, text.encode())
 
     def _index(self, entry: str) -> str:
         """Join an entry and all that it imports, and pin what it loads later."""
-        parts = [lean(_IMPORT.sub("", self._read(name))) for name in self._joined(entry)]
+        parts = [lean(_IMPORT.sub("", self._read(name))) for name in self.modules(entry)]
         later = [(name, self.find(f"{entry}/{name}")) for name in self.later(entry)]
         pins = {name: file.integrity for name, file in later if file}
         return "".join(parts).replace(_PINS, f"export const PINS = {json.dumps(pins)};")
 
-    def _joined(self, entry: str) -> tuple[str, ...]:
+    def modules(self, entry: str) -> tuple[str, ...]:
         """Name an entry's modules, each after those that it imports."""
         found: dict[str, None] = {}
 

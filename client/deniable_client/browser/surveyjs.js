@@ -78,19 +78,19 @@ export async function attach(model, { src, digest, arm, maxEpsilon = 4 }) {
         options.showSaveSuccess?.();
       } catch (error) {
         options.showSaveError?.();
-        tell("error", reasonOf(error));
+        tell("error", whyNot(error));
       }
     });
-    if (memory?.report) void send().catch((error) => tell("error", reasonOf(error)));
+    if (memory?.report) void send().catch((error) => tell("error", whyNot(error)));
     tell("ready");
     return !memory;
   } catch (error) {
-    tell("error", reasonOf(error));
+    tell("error", whyNot(error));
     throw error;
   }
 }
 
-const reasonOf = (/** @type {unknown} */ error) => (error instanceof DeniableError ? error.reason : "page");
+const whyNot = (/** @type {unknown} */ error) => (error instanceof DeniableError ? error.reason : "page");
 
 /** Nothing ticked is an answer, unless the question may be skipped. */
 const empty = (/** @type {Json} */ question) => (question.kind === "multiple" && !question.optional ? [] : null);
@@ -124,7 +124,7 @@ function convert(json, language) {
   for (const element of elementsOf(json)) {
     const note = (/** @type {string} */ problem) => problems.push(`${element.name ?? element.type}: ${problem}`);
     const { values, ...rest } = encoding(element, language, note);
-    const name = nameOf(element.valueName ?? element.name ?? "");
+    const name = columnOf(element.valueName ?? element.name ?? "");
     if (found.some(({ question }) => question.name === name)) note(`another question is called "${name}" too`);
     for (const key of UNSUPPORTED) if (element[key]) note(`"${key}" has no counterpart`);
     const text = localized(element.title ?? element.name, language);
@@ -230,7 +230,7 @@ function literals(/** @type {string} */ text) {
 }
 
 /** A name that a database column can have. */
-function nameOf(/** @type {string} */ name) {
+function columnOf(/** @type {string} */ name) {
   const plain = name.toLowerCase().replace(/[^a-z0-9_]+/g, "_").replace(/^(?=[^a-z])/, "q_").slice(0, 40);
   return plain === "id" || plain === "arm" ? `q_${plain}` : plain;
 }
