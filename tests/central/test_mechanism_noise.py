@@ -334,6 +334,18 @@ def test_values_that_cannot_be_released(bad: object) -> None:
     assert repr(bad) not in str(caught.value)
 
 
+def test_numpy_numbers_are_numbers() -> None:
+    """Counts and means as numpy makes them can be released; its NaN and bool cannot."""
+    votes = DiscreteLaplace.calibrate(PureDP(1), histogram(3))
+    assert len(votes.release(np.bincount([0, 1, 1, 2])).values) == 3
+    mean = Laplace.calibrate(PureDP(1), count())
+    for value in (np.int64(3), np.float32(0.5), np.float64(0.1), np.uint8(7), F(1, 3)):
+        assert abs(mean.release(value).value - float(value)) < 100
+    for bad in (np.float64(math.nan), np.float32(math.inf), np.bool_(True)):
+        with pytest.raises((MechanismError, TypeError)):
+            mean.release(bad)
+
+
 def test_wrong_shapes_and_off_grid_values() -> None:
     """As many values as the sensitivity has coordinates, on the grid for integer noise."""
     with pytest.raises(MechanismError, match="3 numbers, got 2"):

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational, Real
 from typing import TypeAlias
 
 import numpy as np
@@ -116,7 +117,8 @@ class Additive(ABC):
             Meets ``promise`` if ``verify`` passes. Spends ``event`` once.
 
         Args:
-            values: The true answer: a number, or one number per coordinate; int, float or Fraction.
+            values: The true answer: a number, or one number per coordinate; int, float or Fraction,
+                numpy's included.
             below: The source of randomness; for tests only. There is no seed.
 
         Returns:
@@ -125,7 +127,7 @@ class Additive(ABC):
         Raises:
             MechanismError: If a value is not finite, or their number is not the sensitivity's.
         """
-        numbers = [values] if isinstance(values, int | float | Fraction) else list(values)
+        numbers = [values] if isinstance(values, Real) else list(values)
         if len(numbers) != self.sensitivity.coordinates:
             raise MechanismError(
                 f"the sensitivity is for {self.sensitivity.coordinates} numbers, got {len(numbers)}"
@@ -203,9 +205,9 @@ class Released:
 
 def _true_value(value: Number) -> Fraction:
     # The message must not show the value: it is a true answer.
-    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+    if isinstance(value, Real) and not isinstance(value, bool):
         try:
-            return Fraction(value)
+            return Fraction(value if isinstance(value, Rational) else float(value))
         except (ValueError, OverflowError):
             pass
     raise MechanismError("a value to release must be a finite int, float or Fraction")

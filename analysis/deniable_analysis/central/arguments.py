@@ -9,6 +9,17 @@ from deniable_protocol.errors import MechanismError
 
 Number = int | float | Fraction
 
+_MOST = 10**18
+
+
+def shown(value: object) -> str:
+    """Write a value into a message; Python refuses to write out integers of thousands of digits."""
+    if isinstance(value, int | Fraction):
+        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+        if bits > 4096:
+            return f"a number of {bits:,} bits"
+    return repr(value)
+
 
 def exact(name: str, value: Number) -> Fraction:
     """Return a finite number as the fraction it is; a float is the binary fraction it holds.
@@ -24,7 +35,7 @@ def exact(name: str, value: Number) -> Fraction:
             return Fraction(value)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise MechanismError(f"{name} must be a finite number, got {value!r}")
+    raise MechanismError(f"{name} must be a finite number, got {shown(value)}")
 
 
 def above_zero(name: str, value: Number) -> Fraction:
@@ -35,13 +46,13 @@ def above_zero(name: str, value: Number) -> Fraction:
     """
     found = exact(name, value)
     if found <= 0:
-        raise MechanismError(f"{name} must be a finite number above 0, got {value!r}")
+        raise MechanismError(f"{name} must be a finite number above 0, got {shown(value)}")
     try:
         if float(found) > 0:
             return found
     except OverflowError:
         pass
-    raise MechanismError(f"{name} must be between 5e-324 and 1.8e308, got {value!r}")
+    raise MechanismError(f"{name} must be between 5e-324 and 1.8e308, got {shown(value)}")
 
 
 def at_least_zero(name: str, value: Number) -> Fraction:
@@ -60,19 +71,23 @@ def inside_unit(name: str, value: Number) -> float:
         MechanismError: If it is not one.
     """
     if not 0 < exact(name, value) < 1:
-        raise MechanismError(f"{name} must be strictly between 0 and 1, got {value!r}")
+        raise MechanismError(f"{name} must be strictly between 0 and 1, got {shown(value)}")
     return float(value)
 
 
 def whole(name: str, value: int, least: int = 1) -> int:
-    """Return a whole number of at least `least`.
+    """Return a whole number of at least `least`, and at most 10^18.
 
     Raises:
         MechanismError: If it is not one.
     """
     found = exact(name, value)
     if found.denominator != 1 or found < least:
-        raise MechanismError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        raise MechanismError(
+            f"{name} must be a whole number of at least {least}, got {shown(value)}"
+        )
+    if found > _MOST:
+        raise MechanismError(f"{name} must be at most 10^18, got {shown(value)}")
     return int(found)
 
 

@@ -15,6 +15,7 @@ References:
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -52,8 +53,8 @@ def check_above(name: str, value: float, *, zero: bool = False) -> float:
     Raises:
         MechanismError: If it is anything else.
     """
-    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not good or value < 0 or (value == 0 and not zero):
+    good = isinstance(value, int | float) and not isinstance(value, bool)
+    if not good or not abs(value) <= sys.float_info.max or value < 0 or (value == 0 and not zero):
         wanted = "of at least 0" if zero else "above 0"
         raise MechanismError(f"{name} must be a finite number {wanted}, got {value!r}")
     return float(value)

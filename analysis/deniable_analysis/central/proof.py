@@ -24,7 +24,7 @@ from scipy.special import ndtr
 
 from deniable_protocol.errors import MechanismError
 
-from .arguments import exact
+from .arguments import exact, float_up
 from .definitions import (
     ApproximateDP,
     Definition,
@@ -146,12 +146,17 @@ def _at_most(
         raise MechanismError(
             f"not proved: {what} is {_shown(found, bound)}, above {name} = {bound:g}"
         )
-    return Proof(mechanism, f"{what} is {float(found):g}, at most {name} = {bound:g}", method)
+    return Proof(mechanism, f"{what} is {_float(found):g}, at most {name} = {bound:g}", method)
 
 
 def _shown(found: Fraction | float, bound: float) -> str:
-    short = f"{float(found):g}"
-    return short if short != f"{bound:g}" else f"{float(found):.17g}"
+    short = f"{_float(found):g}"
+    return short if short != f"{bound:g}" else f"{_float(found):.17g}"
+
+
+def _float(found: Fraction | float) -> float:
+    """Round to a float for a sentence; what no float can hold becomes infinite."""
+    return float_up(found) if isinstance(found, Fraction) else found
 
 
 def _approximate(mechanism: Mechanism, promise: ApproximateDP) -> Proof:

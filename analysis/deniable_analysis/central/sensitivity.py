@@ -19,6 +19,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +28,7 @@ from typing import TypeVar
 
 from deniable_protocol.errors import MechanismError
 
-from .arguments import Number, above_zero, exact, inside_unit, root_up, whole
+from .arguments import Number, above_zero, exact, inside_unit, root_up, shown, whole
 from .events import Neighbours
 
 T = TypeVar("T")
@@ -183,7 +184,7 @@ def by_brute_force(
     Fraction(5, 1)
     """
     whole("records", records)
-    if len(domain) ** records > 200_000:
+    if len(domain) > 1 and records * math.log(len(domain)) > math.log(200_000):
         raise MechanismError(
             f"brute force tries at most 200000 data sets, got {len(domain)}^{records}"
         )
@@ -219,5 +220,5 @@ def _vector(found: Number | Sequence[Number]) -> list[Fraction]:
 def _width(low: Number, high: Number) -> Fraction:
     width = exact("high", high) - exact("low", low)
     if width <= 0:
-        raise MechanismError(f"low must be below high, got {low!r} and {high!r}")
+        raise MechanismError(f"low must be below high, got {shown(low)} and {shown(high)}")
     return width
