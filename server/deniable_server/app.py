@@ -11,10 +11,11 @@ from typing import Any, Final
 from flask import Flask, Response, request
 
 from . import problems
+from .opening import open_store
 from .routes import BLUEPRINTS
 from .services import Services
 from .store import ReportStore
-from .writer import DEFAULT_CAPACITY, GroupWriter
+from .writer import DEFAULT_CAPACITY, GroupWriter, PooledWriter
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -36,8 +37,8 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     """Make the web application. It serves the surveys that its database holds.
 
     Settings come from *config*, else from variables such as ``DENIABLE_DATABASE``, else are:
-    ``DATABASE`` ("deniable.db", the SQLite file) and ``QUEUE`` (4,096, how many reports may wait
-    for the disk before more are refused with 503).
+    ``DATABASE`` ("deniable.db"; a SQLite file, or a ``postgresql://`` address) and ``QUEUE``
+    (4,096, how many reports may wait for the disk before more are refused with 503).
 
     A process that forks must do so before this: database connections do not survive a fork.
 
@@ -53,8 +54,10 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.config.from_prefixed_env("DENIABLE")
     app.config.from_mapping(config or {}, MAX_CONTENT_LENGTH=problems.MAX_BODY_BYTES)
     app.url_map.merge_slashes = False  # else a redirect repeats the path
-    store = ReportStore(app.config["DATABASE"])
-    Services(store, GroupWriter(store, capacity=int(app.config["QUEUE"]))).attach(app)
+    store = open_store(app.config["DATABASE"])
+    # SQLite has one writer at a time, so one thread writes for all; PostgreSQL has many.
+    writer = GroupWriter if isinstance(store, ReportStore) else PooledWriter
+    Services(store, writer(store, capacity=int(app.config["QUEUE"]))).attach(app)
     problems.register(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

@@ -62,8 +62,13 @@ class Catalogue(ABC):
         """Make the database forget in which order a survey's reports came, where it still knows."""
 
     @abstractmethod
-    def close(self) -> None:
-        """Finish, and let go of the database."""
+    def close(self, *, rewrite: bool = True) -> None:
+        """Finish, and let go of the database.
+
+        Args:
+            rewrite: Whether to remove from the database's own bytes, as far as closing can, the
+                order in which reports came. Whoever added none may leave it out.
+        """
 
     def publish(self, survey: Survey, limits: Limits | None = None) -> Published:
         """Open a survey for reports; one that was published before stays as it is.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -9,20 +11,16 @@ import click
 from deniable_protocol import DeniableError, Survey
 
 from .app import create_app
+from .database_cli import database_option, opened
+from .life import Status
 from .published import Published
-from .services import services
-from .wsgi import listen, run
+from .workers import supervise
+from .wsgi import answer_on, open_port, run
 
 
 @click.command()
 @click.argument("surveys", nargs=-1, type=click.Path(path_type=Path), metavar="[SURVEY]...")
-@click.option(
-    "--database",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("deniable.db"),
-    show_default=True,
-    help="SQLite file for surveys and reports; created if missing.",
-)
+@database_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -31,40 +29,66 @@ from .wsgi import listen, run
     show_default=True,
     help="Port to listen on; 0 takes a free one.",
 )
-def serve(surveys: tuple[Path, ...], database: Path, host: str, port: int) -> None:
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes that answer. More than one pays with PostgreSQL; SQLite has one writer.",
+)
+def serve(surveys: tuple[Path, ...], database: str, host: str, port: int, workers: int) -> None:
     """Publish surveys and take reports until stopped.
 
-    Give survey.toml or survey.json files. Surveys that the database already holds stay open, so
-    that later runs need no files. A changed survey becomes a new version, and reports made for the
-    earlier one are still taken.
+    Give survey.toml or survey.json files. Surveys that the database already holds stay as they are,
+    so that later runs need no files. A changed survey becomes a new version, and reports made for
+    the earlier one are still taken; "deniable close" ends that.
 
     The server writes no address, no path and no body to any file or output. To reach it from
     elsewhere, put a web server with HTTPS in front of it, and see that it keeps no log either.
+
+    On SIGTERM or Ctrl+C it takes nothing new, stores what it has begun to take, and ends.
     """
     try:
         loaded = [Survey.load(path) for path in surveys]
-        app = create_app({"DATABASE": database})
-        published = [services(app).store.publish(survey) for survey in loaded]
-        newest = services(app).store.open_surveys()
-        server = listen(app, host, port)
+        with opened(database, must_exist=False) as store:
+            published = [store.publish(survey) for survey in loaded]
+            newest = {each.survey.name: (each, store.status(each)) for each in store.surveys()}
+        listener = open_port(host, port)
     except DeniableError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{host} port {port}: {error.strerror}") from None
-    origin = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}"
-    for survey in newest:
-        _announce(survey, origin)
-    for survey in published:
-        if survey not in newest:
-            click.echo(_older(survey), err=True)
-    click.echo(f"Listening on {origin}/ (stop with Ctrl+C)")
-    run(server, app)
+    with closing(listener):
+        origin = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        for found, status in newest.values():
+            _announce(found, status, origin)
+        for each in published:
+            if each != newest[each.survey.name][0]:
+                click.echo(_older(each), err=True)
+        click.echo(f"Listening on {origin}/ (stop with Ctrl+C)")
+        if workers == 1:
+            _answer(listener, database)
+        else:
+            supervise(workers, lambda: _answer(listener, database))
 
 
-def _announce(published: Published, origin: str) -> None:
+def _answer(listener: socket.socket, database: str) -> None:
+    try:
+        app = create_app({"DATABASE": database})
+    except DeniableError as error:
+        click.echo(f"Error: {error}", err=True)
+        raise SystemExit(1) from None
+    run(answer_on(listener, app), app)
+
+
+def _announce(published: Published, status: Status, origin: str) -> None:
     survey = published.survey
+    if status in (Status.CLOSED, Status.ERASED, Status.OVER, Status.FULL):
+        click.echo(f"{survey.title} (version {published.version}): {status.value}\n")
+        return
     click.echo(
-        f"{survey.title} (version {published.version})\n"
+        f"{survey.title} (version {published.version})"
+        f"{'' if status is Status.OPEN else f': {status.value}'}\n"
         f"  form     {origin}/s/{survey.name}\n"
         f"  survey   {origin}/v1/surveys/{survey.name}\n"
         f"  digest   {survey.digest}\n"
@@ -76,5 +100,5 @@ def _announce(published: Published, origin: str) -> None:
 def _older(published: Published) -> str:
     return (
         f"Note: {published.survey.name} was already published as version {published.version}; "
-        f"a newer version is open, and stays so."
+        f"a newer version is there, and its form is the one that is shown."
     )

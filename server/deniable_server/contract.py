@@ -124,8 +124,6 @@ class Store(Catalogue):
     def count(self, published: Published) -> int:
         """Count the reports of one survey version."""
         with self._reading() as session:
-            if self._life(session, published.survey.digest).state is State.ERASED:
-                return 0
             query = f"SELECT count(*) FROM {published.table}"  # noqa: S608  # a matched name
             return int(session.execute(query).fetchone()[0])
 
@@ -146,8 +144,6 @@ class Store(Catalogue):
         last = -1
         while True:
             with self._reading() as session:
-                if self._life(session, published.survey.digest).state is State.ERASED:
-                    return
                 rows = [tuple(row) for row in session.execute(query, (last, chunk)).fetchall()]
             if not rows:
                 return
@@ -175,15 +171,12 @@ class Store(Catalogue):
         """
         table, digest = published.table, published.survey.digest
         with self._deciding(digest) as session:
-            ids: list[int] = []
-            count = 0
-            if self._life(session, digest).state is not State.ERASED:
-                query = f"SELECT count(*) FROM {table}"  # noqa: S608  # a matched name
-                count = int(session.execute(query).fetchone()[0])
-                query = f"SELECT id FROM {table} ORDER BY id"  # noqa: S608
-                ids = [row[0] for row in session.execute(f"{query} LIMIT 32").fetchall()]
-                ids += [row[0] for row in session.execute(f"{query} DESC LIMIT 32").fetchall()]
-                session.execute(f"DROP TABLE {table}")
+            count = int(session.execute(f"SELECT count(*) FROM {table}").fetchone()[0])  # noqa: S608
+            query = f"SELECT id FROM {table} ORDER BY id"  # noqa: S608  # a matched name
+            ids = [row[0] for row in session.execute(f"{query} LIMIT 32").fetchall()]
+            ids += [row[0] for row in session.execute(f"{query} DESC LIMIT 32").fetchall()]
+            session.execute(f"DROP TABLE {table}")
+            session.execute(self._create_table(published))  # an empty one: whoever reads finds it
             session.execute("DELETE FROM counters WHERE digest = ?", (digest,))
             self._decide(session, published, State.ERASED)
         self._wipe(ids)

@@ -76,8 +76,8 @@ class PostgresStore(Store):
                 open=True, name="deniable",
             )  # fmt: skip
 
-    def close(self) -> None:
-        """Let go of all connections."""
+    def close(self, *, rewrite: bool = True) -> None:
+        """Let go of all connections; only closing a survey rewrites its table."""
         self._pool.close()
 
     @contextmanager

@@ -6,6 +6,7 @@ A document has a ``reason`` from the closed set ``PROBLEMS``; programs read that
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -19,6 +20,9 @@ from deniable_protocol.errors import REASONS
 MAX_BATCH: Final = 1000
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 RETRY_SECONDS: Final = 5
+_COMPLAIN_SECONDS: Final = 60.0
+_MOST_COMPLAINTS: Final = 100
+_last_complaints: Final[dict[str, float]] = {}
 
 
 @dataclass(frozen=True)
@@ -66,8 +70,23 @@ def register(app: Flask) -> None:
 
     @app.errorhandler(StoreError)
     def unavailable(error: StoreError) -> Response:
-        app.logger.error("%s", error)  # names the database and what ails it; holds no report
+        complain(app, str(error))  # names the database and what ails it; holds no report
         return problem("unavailable")
+
+
+def complain(app: Flask, message: str) -> None:
+    """Log what ails the server, at most once a minute.
+
+    A line for every refused report would fill the disk that may be what is full, and would tell
+    whoever adds times to the log when each report came.
+    """
+    now = time.monotonic()
+    if now - _last_complaints.get(message, -_COMPLAIN_SECONDS) < _COMPLAIN_SECONDS:
+        return
+    if len(_last_complaints) >= _MOST_COMPLAINTS:
+        _last_complaints.clear()
+    _last_complaints[message] = now
+    app.logger.error("%s", message)
 
 
 def _http_problem(error: HTTPException) -> Response:

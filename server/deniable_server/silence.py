@@ -24,6 +24,4 @@ def silence_waitress() -> None:
     logger = logging.getLogger("waitress")
     logger.handlers[:] = [handler]
     logger.propagate = False
-    logger.setLevel(logging.WARNING)
-    # A depth of waiting requests is no news: they wait for the disk, and the writer bounds them.
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    logger.setLevel(logging.ERROR)  # its warnings tell of threads that end with the server

@@ -59,7 +59,7 @@ class ReportStore(Store):
                 self._writer.close()
                 raise
 
-    def close(self) -> None:
+    def close(self, *, rewrite: bool = True) -> None:
         """Rewrite the file in the order of the ids, fold the write-ahead log into it and close it.
 
         Privacy:
@@ -69,8 +69,9 @@ class ReportStore(Store):
         """
         with self._write_lock, self._read_lock, self._as_store_error():
             self._reader.close()
-            with suppress(sqlite3.OperationalError), self._impatient():
-                self._writer.execute("VACUUM")
+            if rewrite:
+                with suppress(sqlite3.OperationalError), self._impatient():
+                    self._writer.execute("VACUUM")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._writer.close()
 

@@ -17,6 +17,7 @@ from deniable_protocol import StoreError
 from .published import Entry, Outcome
 
 DEFAULT_CAPACITY: Final = 4096
+_STOPPING: Final = "the server is stopping"
 
 
 class Sink(Protocol):
@@ -33,6 +34,46 @@ class _Group:
 
     entries: list[Entry] = field(default_factory=list)
     commit: Future[list[Outcome]] | None = None
+
+
+class PooledWriter:
+    """Store reports in the caller's thread: for a database that takes several writers at once.
+
+    Args:
+        store: Where the reports go.
+        capacity: How many reports may be under way; more are refused rather than queued.
+    """
+
+    def __init__(self, store: Sink, *, capacity: int = DEFAULT_CAPACITY) -> None:
+        self._store, self._capacity = store, capacity
+        self._changed = threading.Condition()
+        self._under_way, self._closed = 0, False
+
+    def submit(self, entries: Sequence[Entry]) -> list[Outcome]:
+        """Store reports and return when they are on disk.
+
+        Raises:
+            StoreError: If too many reports are under way already, the writer is closed, or the
+                database failed. Sending a report again is safe.
+        """
+        with self._changed:
+            if self._closed:
+                raise StoreError(_STOPPING)
+            if self._under_way + len(entries) > self._capacity:
+                raise StoreError(f"more than {self._capacity} reports wait for the database")
+            self._under_way += len(entries)
+        try:
+            return self._store.add(entries)
+        finally:
+            with self._changed:
+                self._under_way -= len(entries)
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Take nothing more, and wait for what is under way."""
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: not self._under_way)
 
 
 class GroupWriter:
@@ -73,7 +114,7 @@ class GroupWriter:
                 try:
                     group.commit = self._thread.submit(self._commit_next)
                 except RuntimeError:
-                    raise StoreError("the server is stopping") from None
+                    raise StoreError(_STOPPING) from None
             group.entries.extend(entries)
         try:
             outcomes = group.commit.result(self._patience)

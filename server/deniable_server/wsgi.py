@@ -2,61 +2,73 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 import socket
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 from flask import Flask
-from waitress.channel import HTTPChannel
-from waitress.server import create_server
-from waitress.task import ErrorTask
 
-from .app import HEADERS
-from .problems import MAX_BODY_BYTES, plain_problem
+from .connections import IntakeServer, Patience
 from .services import services
 from .silence import silence_waitress
 
 THREADS: Final = 48
 """So many requests can wait for the disk together: commits are shared only by those that wait."""
 
-_CONNECTIONS: Final = 1000
+_BACKLOG: Final = 1024
 
 
-def listen(app: Flask, host: str, port: int, *, threads: int = THREADS) -> Any:
-    """Open the port and start the threads of an application; ``run`` then answers.
+def open_port(host: str, port: int) -> socket.socket:
+    """Listen on a port.
 
     Args:
         host: Name or address to listen on.
-        port: Port, or 0 for a free one; ``effective_port`` of the result is the one in use.
-        threads: How many requests are answered at once.
-
-    Returns:
-        The waitress server.
+        port: Port, or 0 for a free one.
 
     Raises:
         OSError: If the host is unknown or the port taken.
     """
-    silence_waitress()
     family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    server = create_server(
-        app,
-        sockets=[socket.create_server(address[:2], family=family, backlog=1024)],
-        threads=threads,
-        connection_limit=_CONNECTIONS,
-        asyncore_use_poll=True,
-        ident="",
-        send_bytes=1,  # each thread sends its own answer, also while the server stops
-        log_socket_errors=False,
-        # The application answers 413 itself up to twice its own limit, so that the sender reads it.
-        max_request_body_size=2 * MAX_BODY_BYTES,
-        inbuf_overflow=2 * MAX_BODY_BYTES,  # no body goes through a temporary file
-    )
-    server.channel_class = _Channel
-    return server
+    return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
 
 
-def run(server: Any, app: Flask) -> None:
+def listen(
+    app: Flask,
+    host: str,
+    port: int,
+    *,
+    threads: int = THREADS,
+    patience: Patience | None = None,
+) -> IntakeServer:
+    """Open a port and start the threads of an application; ``run`` then answers.
+
+    Raises:
+        OSError: If the host is unknown or the port taken.
+    """
+    return answer_on(open_port(host, port), app, threads=threads, patience=patience)
+
+
+def answer_on(
+    listener: socket.socket,
+    app: Flask,
+    *,
+    threads: int = THREADS,
+    patience: Patience | None = None,
+) -> IntakeServer:
+    """Start the threads of an application for an open port; ``run`` then answers.
+
+    Returns:
+        The server; its ``effective_port`` is the port in use.
+    """
+    silence_waitress()
+    patience = patience or Patience()
+    _allow_files(2 * patience.connections)
+    return IntakeServer(app, listener, threads=threads, patience=patience)
+
+
+def run(server: IntakeServer, app: Flask) -> None:
     """Answer until SIGINT or SIGTERM; then finish what was begun and close the database."""
     signal.signal(signal.SIGTERM, _stop)
     try:
@@ -67,23 +79,13 @@ def run(server: Any, app: Flask) -> None:
         services(app).close()
 
 
+def _allow_files(count: int) -> None:
+    """Let this process hold as many connections as it is to serve, where the system allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft not in (resource.RLIM_INFINITY,) and soft < count:
+        allowed = count if hard == resource.RLIM_INFINITY else min(count, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+
+
 def _stop(signum: int, frame: FrameType | None) -> None:
     raise SystemExit(0)
-
-
-class _Refusal(ErrorTask):  # type: ignore[misc]  # waitress has no types
-    """Answers what is not HTTP with a problem document; waitress would repeat what was sent."""
-
-    def execute(self) -> None:
-        answer = plain_problem(self.request.error.code)
-        self.status = answer.status
-        self.response_headers += [("Content-Type", answer.content_type), *HEADERS.items()]
-        self.response_headers.append(("Connection", "close"))
-        self.close_on_finish = True
-        body = answer.get_data()
-        self.content_length = len(body)
-        self.write(body)
-
-
-class _Channel(HTTPChannel):  # type: ignore[misc]  # as above
-    error_task_class = _Refusal

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -28,22 +29,28 @@ CLIENT = "127.0.0.77"
 class Server:
     """Run ``deniable serve``, or a script that behaves like it, on a free port."""
 
-    def __init__(self, folder: Path, *, script: Path | None = None, **env: str) -> None:
+    def __init__(
+        self, folder: Path, *, script: Path | None = None, options: Sequence[str] = (),
+        database: str | None = None, host: str = "127.0.0.1", user: str | None = None, **env: str,
+    ) -> None:  # fmt: skip
         self.database = folder / "survey.db"
+        self.host = host
         self._outputs = (folder / "stdout", folder / "stderr")
         survey = folder / "survey.json"
         survey.write_bytes(SURVEY.to_json())
         program = [str(script)] if script else ["-m", "deniable_protocol", "serve", "--port", "0"]
+        program += ["--host", host] if host != "127.0.0.1" else []
         with self._outputs[0].open("wb") as out, self._outputs[1].open("wb") as err:
             self.process = subprocess.Popen(
-                [sys.executable, *program, str(survey), "--database", str(self.database)],
-                stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=os.environ | env,
+                [sys.executable, *program, str(survey),
+                 "--database", database or str(self.database), *options],
+                stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=os.environ | env, user=user,
             )  # fmt: skip
         self.port = self._wait_for_port()
 
     def _wait_for_port(self) -> int:
         for _ in range(600):
-            ports = re.findall(r"Listening on http://127\.0\.0\.1:(\d+)/", self.output())
+            ports = re.findall(r"Listening on http://[\d.]+:(\d+)/", self.output())
             if ports:
                 return int(ports[-1])
             assert self.process.poll() is None, self.output()
@@ -72,7 +79,7 @@ class Server:
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=20, source_address=(CLIENT, 0)
+            self.host, self.port, timeout=20, source_address=(CLIENT, 0)
         )
 
     def post(self, sent: object, path: str = REPORTS, **headers: str) -> tuple[int, bytes]:
@@ -84,7 +91,7 @@ class Server:
 
     def raw(self) -> socket.socket:
         return socket.create_connection(
-            ("127.0.0.1", self.port), timeout=20, source_address=(CLIENT, 0)
+            (self.host, self.port), timeout=20, source_address=(CLIENT, 0)
         )
 
     def exchange(self, sent: bytes) -> bytes:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from deniable_analysis import read_reports
 from deniable_protocol import Report, ReportError, StoreError, Survey
 from deniable_protocol.bitmap import to_bitmap
 from deniable_server.contract import Store
@@ -40,8 +41,9 @@ class Clock:
 
 
 class StoreContract:
-    """Subclass it with a ``store`` fixture that uses ``clock``, and two ways into its tables."""
+    """Subclass it with a ``store`` fixture that sets ``address``, and two ways into its tables."""
 
+    address: str
     every = 1
     """Each so-manyth bitmap is tried that no device can send; all that can be are tried anyway."""
 
@@ -264,6 +266,16 @@ class StoreContract:
             with pytest.raises(StoreError, match="was erased"):
                 refused(SURVEY)
         assert store.erase_survey(published) == 0, "erasing again is harmless"
+
+    def test_researchers_read_it(self, store: Store) -> None:
+        """Analysis reads one version at a time, and an erased one as having no reports."""
+        first, second = store.publish(SURVEY), store.publish(CHANGED)
+        store.add([(first, report()), (first, report()), (second, report(CHANGED))])
+        found = {key: read_reports(self.address, key) for key in ("canteen-2026@1", "canteen-2026")}
+        assert [each.n for each in found.values()] == [2, 1]
+        assert "2 in version 1" in str(found["canteen-2026"].note)
+        store.erase_survey(first)
+        assert read_reports(self.address, "canteen-2026").note is None
 
     def test_decisions_wait_for_reports(self, store: Store) -> None:
         """Once a survey is closed, nothing is added by a request that had begun before."""

@@ -32,12 +32,12 @@ class TestPostgresStore(StoreContract):
     def store(self, url: str) -> Iterator[Store]:
         from deniable_server.postgres import PostgresStore
 
-        self.url = url
+        self.address = url
         with closing(PostgresStore(url, self.clock)) as store:
             yield store
 
     def rows(self, store: Store, published: Published) -> set[tuple[object, ...]]:
-        with psycopg.connect(self.url) as db:
+        with psycopg.connect(self.address) as db:
             return set(db.execute(f"SELECT * FROM {published.table}".encode()))
 
     def try_rows(
@@ -46,7 +46,7 @@ class TestPostgresStore(StoreContract):
         """Let the server itself try each row: so many errors over a connection take long."""
         table = published.table
         marks = ", ".join(["%s"] * len(published.column_names))
-        with psycopg.connect(self.url) as db:
+        with psycopg.connect(self.address) as db:
             db.execute(f"CREATE TEMP TABLE tried (LIKE {table})".encode())
             db.execute("ALTER TABLE tried ALTER id DROP NOT NULL, ADD place SERIAL")
             for column in published.column_names[1:]:

@@ -31,6 +31,7 @@ def path(tmp_path: Path) -> Path:
 class TestReportStore(StoreContract):
     @pytest.fixture
     def store(self, path: Path) -> Iterator[Store]:
+        self.address = str(path)
         with closing(ReportStore(path, self.clock)) as store:
             yield store
 

@@ -11,7 +11,7 @@ import pytest
 
 from deniable_protocol import StoreError
 from deniable_server.published import Entry, Outcome, Published
-from deniable_server.writer import GroupWriter
+from deniable_server.writer import GroupWriter, PooledWriter
 
 from .samples import SURVEY, report
 
@@ -126,3 +126,26 @@ def test_nothing_to_store(gate: Gate) -> None:
     with closing(GroupWriter(gate)) as writer:
         assert writer.submit([]) == []
     assert gate.groups == []
+
+
+def test_pooled(gate: Gate) -> None:
+    """Without a writing thread each caller stores its own; too many are refused, at once."""
+    writer = PooledWriter(gate, capacity=3)
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [
+            pool.submit(writer.submit, entries("1", "2")),
+            pool.submit(writer.submit, entries("3")),
+        ]
+        assert all(gate.entered.acquire(timeout=10) for _ in waiting)
+        with pytest.raises(StoreError, match="more than 3 reports wait"):
+            writer.submit(entries("4"))
+        closed = pool.submit(writer.close)
+        while not writer._closed:
+            pass
+        with pytest.raises(StoreError, match="stopping"):
+            writer.submit(entries("5"))
+        assert not closed.done(), "closing waits for what is under way"
+        gate.open.set()
+        closed.result(10)
+        assert [found.result() for found in waiting] == [[Outcome.STORED] * 2, [Outcome.STORED]]
+    assert sorted(len(group) for group in gate.groups) == [1, 2]
