@@ -222,3 +222,16 @@ def test_a_choice_carries_its_noise_and_a_bound(kind: type[Selection], level: fl
     assert mechanism.release([7]).shortfall(level) == 0
     with pytest.raises(MechanismError, match="level"):
         chosen.shortfall(math.nan)
+
+
+def test_numpy_utilities_do_not_overflow() -> None:
+    """Counts as numpy makes them: the same law as Python's integers, also of a narrow type."""
+    mechanism = calibrated(Exponential, 1)
+    for kind in (np.int8, np.uint8, np.int64, np.float32):
+        votes = np.array([100, 99, 120], dtype=kind)
+        assert mechanism.probabilities(votes) == pytest.approx(
+            mechanism.probabilities([100, 99, 120]), rel=1e-15
+        )
+        assert mechanism.release(votes).candidates == 3
+    big = np.array([2**62, -(2**62)], dtype=np.int64)
+    assert mechanism.probabilities(big).tolist() == [1, 0]

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational, Real
 from typing import TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable_protocol.errors import MechanismError
 
-from .arguments import Number, above_zero, at_least_zero, inside_unit
+from .arguments import Number, above_zero, at_least_zero, fraction, inside_unit
 from .definitions import Definition
 from .events import Event
 from .profiles import Profile
@@ -127,7 +126,7 @@ class Additive(ABC):
         Raises:
             MechanismError: If a value is not finite, or their number is not the sensitivity's.
         """
-        numbers = [values] if isinstance(values, Real) else list(values)
+        numbers = list(values) if isinstance(values, Sequence | np.ndarray) else [values]
         if len(numbers) != self.sensitivity.coordinates:
             raise MechanismError(
                 f"the sensitivity is for {self.sensitivity.coordinates} numbers, got {len(numbers)}"
@@ -205,9 +204,7 @@ class Released:
 
 def _true_value(value: Number) -> Fraction:
     # The message must not show the value: it is a true answer.
-    if isinstance(value, Real) and not isinstance(value, bool):
-        try:
-            return Fraction(value if isinstance(value, Rational) else float(value))
-        except (ValueError, OverflowError):
-            pass
-    raise MechanismError("a value to release must be a finite int, float or Fraction")
+    found = fraction(value)
+    if found is None:
+        raise MechanismError("a value to release must be a finite int, float or Fraction")
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from numbers import Rational, Real
 
 from deniable_protocol.errors import MechanismError
 
@@ -30,12 +31,29 @@ def exact(name: str, value: Number) -> Fraction:
     >>> exact("scale", 0.5)
     Fraction(1, 2)
     """
+    found = fraction(value)
+    if found is None:
+        raise MechanismError(f"{name} must be a finite number, got {shown(value)}")
+    return found
+
+
+def fraction(value: object) -> Fraction | None:
+    """Return a finite number as a fraction of Python's own integers; None if it is not one.
+
+    numpy's integers would stay inside the fraction and overflow there, so they are taken out.
+
+    >>> import numpy as np
+    >>> type(fraction(np.int8(100)).numerator), fraction(True)
+    (<class 'int'>, None)
+    """
     try:
-        if not isinstance(value, (bool, str)):
-            return Fraction(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise MechanismError(f"{name} must be a finite number, got {shown(value)}")
+        if isinstance(value, bool):
+            return None
+        if isinstance(value, Rational):
+            return Fraction(int(value.numerator), int(value.denominator))
+        return Fraction(float(value)) if isinstance(value, Real) else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def above_zero(name: str, value: Number) -> Fraction:

@@ -34,7 +34,7 @@ from scipy.special import lambertw
 from deniable_protocol.errors import MechanismError
 
 from . import cells
-from .arguments import Number, above_zero, at_least_zero, exact, float_up, inside_unit
+from .arguments import Number, above_zero, at_least_zero, exact, float_up, fraction, inside_unit
 from .definitions import Definition, PureDP
 from .events import PureEvent
 from .profiles import ApproximateProfile
@@ -310,10 +310,10 @@ class ReportNoisyMax(Selection):
 def _gaps(utilities: Sequence[Number]) -> list[Fraction]:
     if len(utilities) == 0:
         raise MechanismError("a choice needs at least one candidate, got none")
-    try:
-        exact_values = [Fraction(value) for value in utilities]
-    except (TypeError, ValueError, OverflowError):
+    exact_values = [fraction(value) for value in utilities]
+    known = [value for value in exact_values if value is not None]
+    if len(known) < len(exact_values):
         # Utilities are computed from true answers, so the message does not repeat them.
-        raise MechanismError("every utility must be a finite number") from None
-    best = max(exact_values)
-    return [best - value for value in exact_values]
+        raise MechanismError("every utility must be a finite number")
+    best = max(known)
+    return [best - value for value in known]
