@@ -20,10 +20,10 @@ from .question import LANGUAGE
 from .survey import ARM, FORMAT, SURVEY_NAME, Results, Survey, build_survey
 
 MAX_QUESTIONS: Final = 200
-_SURVEY_KEYS: Final = (
+SURVEY_KEYS: Final = (
     "name", "title", "intro", "language", "arms", "invite_key", "results", "privacy", "questions",
 )  # fmt: skip
-_PRIVACY_KEYS: Final = ("epsilon", "allocation", "ask", "waves")
+PRIVACY_KEYS: Final = ("epsilon", "allocation", "ask", "waves")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def compile_survey(source: Mapping[str, Any], file: str) -> Survey:
 
 
 def _survey(source: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    problems.unknown(source, _SURVEY_KEYS)
+    problems.unknown(source, SURVEY_KEYS)
     language = source.get("language", "en")
     if not isinstance(language, str) or not LANGUAGE.fullmatch(language):
         problems.key("language").add(f': expected a language code such as "en", got {language!r}')
@@ -131,7 +131,7 @@ def _privacy(
         problems.key("privacy").add(": expected a [privacy] table")
         return {}
     here = problems.at(", [privacy]")
-    here.unknown(given, _PRIVACY_KEYS)
+    here.unknown(given, PRIVACY_KEYS)
     ask = _allocation(given, len(questions), here)
     if given.get("waves", "memoize") != "memoize":
         here.key("waves").add(f': expected "memoize", got {given["waves"]!r}')

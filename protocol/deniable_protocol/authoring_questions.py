@@ -23,7 +23,7 @@ from .question import KINDS, MAX_STEPS, QUESTION_NAME, decimal
 
 _ANY: Final = ("name", "kind", "text", "optional", "show_if", "share", "epsilon")
 _EXACT: Final = ("odds", "truth")
-_KEYS: Final = {
+KEYS: Final = {
     "yes-no": (*_ANY, *_EXACT, "options"),
     "choice": (*_ANY, *_EXACT, "options"),
     "scale": (*_ANY, *_EXACT, "options", "scores"),
@@ -78,10 +78,10 @@ def compile_question(
 
 
 def _check_keys(source: Mapping[str, Any], kind: str, problems: Problems) -> None:
-    every = tuple(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
+    every = tuple(dict.fromkeys(key for keys in KEYS.values() for key in keys))
     problems.unknown(source, every)
     for key in source:
-        if key in every and key not in _KEYS.get(kind, every):
+        if key in every and key not in KEYS.get(kind, every):
             problems.key(key).add(f": does not go with kind '{kind}'")
 
 
