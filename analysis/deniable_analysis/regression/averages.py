@@ -94,7 +94,7 @@ def mean_and_slopes(results: RegressionResults, columns: Floats) -> tuple[Floats
     if not isinstance(law, Categories):
         return (columns @ results.params)[:, None], columns[:, None, :]
     terms = Terms(results.inputs.terms().names, columns, np.ones((1, width)))
-    chances = np.exp(law.chances(results.params, terms))[:, 0, 1:]
+    chances = np.exp(law.chances(results.params, terms))[1:, 0].T
     eye = np.eye(chances.shape[1])
     spread = chances[:, :, None] * (eye - chances[:, None, :])
     slopes = spread[:, :, :, None] * columns[:, None, None, :]

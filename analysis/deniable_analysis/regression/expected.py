@@ -39,7 +39,7 @@ def expected_information(point: Point) -> Floats:
     if not isinstance(point.outcome, CategoriesAt):
         return point.complete_information
     columns, times = model.rows.terms.cell(0), model.rows.times
-    width, others = columns.shape[1], point.outcome.log_chances.shape[2] - 1
+    width, others = columns.shape[1], len(point.outcome.log_chances) - 1
     found = np.zeros((others, width, others, width))
     for index, _, scores, chances in _reports(point):
         weights = times[index, None] * chances
@@ -71,7 +71,7 @@ def penalty(point: Point) -> tuple[float, Floats]:
     for index, known, scores, chances in _reports(point):
         x = columns[index]
         spread = np.einsum("ia,jakb,ib->ijk", x, inverse, x, optimize=True)
-        prior = np.exp(outcome.log_chances[index, 0, 1:])[:, None, :]
+        prior = np.exp(outcome.log_chances[1:, 0, index]).T[:, None, :]
         pulled = np.einsum("ijk,irk->irj", spread, scores)  # H s, for every report r
         whole = (scores * pulled).sum(axis=2, keepdims=True)
         turned = known * (pulled - (known * pulled).sum(axis=2, keepdims=True))
@@ -93,7 +93,7 @@ def _reports(point: Point) -> Iterator[tuple[NDArray[np.int64], Floats, Floats, 
         index = np.flatnonzero(own == place)
         if len(index) == 0:
             continue
-        prior = np.exp(outcome.log_chances[index, 0])
+        prior = np.exp(outcome.log_chances[:, 0, index]).T
         joint = prior[:, None, :] * law
         chances = joint.sum(axis=2)
         safe = np.where(chances > 0, chances, 1.0)  # a report that cannot come has no weight

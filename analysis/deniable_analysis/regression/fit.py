@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +18,12 @@ _STEPS: Final = 500
 _HALVINGS: Final = 40
 _CLOSE: Final = 1e-18
 """Squared length of a Newton step, in standard errors, below which the climb is over."""
+_REACHED: Final = 1e-12
+"""The same, for what is left when rounding ends it: a millionth of a standard error."""
+_NEAR: Final = 0.1
+"""The same, from where on scoring gives way to Newton steps."""
+_STRIDE: Final = 5.0
+"""The most that a step may change any log-odds."""
 _FAR: Final = 10.0
 """How far log-odds are moved to see whether the likelihood cares."""
 _FLAT: Final = 1e-3
@@ -73,22 +80,21 @@ def maximise(model: Model, start: Floats, *, penalised: bool = False) -> Fit:
 
     Steps are of Fisher scoring where the expected information can be added up. With randomized
     predictors, or reports of too many kinds to list, they are Newton steps where the observed
-    information is positive, and otherwise EM's own (information of the complete data), which
-    always climb. Every step is halved until the likelihood has grown.
+    information is positive, and otherwise go by the outer products of scores or, at last, EM's own
+    information of the complete data, which always climbs. Every step is halved until the
+    likelihood has grown.
     """
     here = _Place.at(model, start, penalised)
-    steps, converged = 0, False
-    while steps < _STEPS and not converged:
-        moved, length = _climb(here, model, penalised)
+    steps, length = 0, np.inf
+    while steps < _STEPS:
+        moved, length = _climb(here, model, penalised, close=length < _NEAR)
         steps += 1
-        converged = length < _CLOSE
-        if moved is None:
-            converged = length < 1e-10  # rounding, not a hill, ends it
+        if moved is None or length < _CLOSE:
             break
         here = moved
-        if steps % 10 == 0 and not penalised and runaway(here.point) is not None:
+        if steps % 5 == 0 and not penalised and runaway(here.point) is not None:
             break
-    here = _polish(here, model, penalised)
+    here, converged = _polish(here, model, penalised)
     direction = None if penalised else runaway(here.point)
     return Fit(
         point=here.point,
@@ -101,15 +107,20 @@ def maximise(model: Model, start: Floats, *, penalised: bool = False) -> Fit:
     )
 
 
-def _climb(here: _Place, model: Model, penalised: bool) -> tuple[_Place | None, float]:
+def _climb(
+    here: _Place, model: Model, penalised: bool, *, close: bool
+) -> tuple[_Place | None, float]:
     """Take one step; None if nothing longer than rounding climbs. Also its squared length."""
     length = np.inf
-    for information in _informations(here.point, penalised):
+    for information in _informations(here, model, penalised, close):
         step = _solved(information, here.slope)
         if step is None:
             continue
+        length = min(length, float(here.slope @ step))
+        if length < _CLOSE:
+            return None, length
+        step *= min(1.0, _STRIDE / max(_reach(model, step), 1e-300))
         gain = float(here.slope @ step)
-        length = min(length, gain)
         size = 1.0
         for _ in range(_HALVINGS):
             there = _Place.at(model, here.point.coefficients + size * step, penalised)
@@ -120,10 +131,32 @@ def _climb(here: _Place, model: Model, penalised: bool) -> tuple[_Place | None, 
     return None, length
 
 
-def _informations(point: Point, penalised: bool) -> list[Floats]:
-    if penalised or has_expected(point.model):
-        return [expected_information(point), point.complete_information]
-    return [point.observed_information, point.complete_information]
+def _informations(here: _Place, model: Model, penalised: bool, close: bool) -> Iterator[Floats]:
+    """Give what steps can go by, the best first; the last always climbs."""
+    point = here.point
+    if penalised:
+        yield _differences(here, model)
+    elif close:  # scoring is slow at the end, where Newton is fast
+        yield point.observed_information
+    if has_expected(model):
+        yield expected_information(point)
+    else:
+        yield point.observed_information
+        scores = point.row_scores
+        yield (scores * model.rows.times[:, None]).T @ scores
+    yield point.complete_information
+
+
+def _differences(here: _Place, model: Model) -> Floats:
+    """Minus the second derivative of the penalised likelihood, by differences of its slope."""
+    steps = 1e-5 * np.eye(model.size)
+    rows = [
+        _Place.at(model, here.point.coefficients - step, True).slope
+        - _Place.at(model, here.point.coefficients + step, True).slope
+        for step in steps
+    ]
+    found = np.array(rows) / 2e-5
+    return (found + found.T) / 2
 
 
 def _solved(information: Floats, slope: Floats) -> Floats | None:
@@ -140,17 +173,23 @@ def _solved(information: Floats, slope: Floats) -> Floats | None:
     return found
 
 
-def _polish(here: _Place, model: Model, penalised: bool) -> _Place:
-    """Take full Newton steps for as long as they make the slope smaller."""
-    for _ in range(50 if penalised else 6):
-        step = _solved(here.point.observed_information, here.slope)
+def _polish(here: _Place, model: Model, penalised: bool) -> tuple[_Place, bool]:
+    """Take full Newton steps, all by one curvature, for as long as they make the slope smaller.
+
+    Whether this ended at a maximum: the curvature is that of one, and what is left of a step is
+    nothing next to the standard errors.
+    """
+    information = _differences(here, model) if penalised else here.point.observed_information
+    for _ in range(6):
+        step = _solved(information, here.slope)
         if step is None:
             break
         there = _Place.at(model, here.point.coefficients + step, penalised)
         if not np.isfinite(there.value) or np.abs(there.slope).max() >= np.abs(here.slope).max():
             break
         here = there
-    return here
+    step = _solved(information, here.slope)
+    return here, step is not None and float(here.slope @ step) < _REACHED
 
 
 def runaway(point: Point) -> Floats | None:

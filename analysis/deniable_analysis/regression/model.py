@@ -20,9 +20,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, logsumexp
 
-from .outcomes import Outcome, OutcomeAt
+from .outcomes import Outcome, OutcomeAt, log_sum, spread
 from .rows import Rows
 
 Floats = NDArray[np.float64]
@@ -56,7 +55,7 @@ class Model:
 
     @cached_property
     def log_likelihoods(self) -> Floats:
-        """Logarithms of m, shape (rows, cells)."""
+        """Logarithms of m, shape (cells, rows)."""
         with np.errstate(divide="ignore"):
             return np.log(self.rows.likelihoods())
 
@@ -67,11 +66,11 @@ class Model:
         return Point(self, coefficients, found, self.cell_logs(coefficients[count:]))
 
     def cell_logs(self, coefficients: Floats, given: Floats | None = None) -> Floats:
-        """Logarithms of f for the cells' coefficients, shape (rows, cells)."""
+        """Logarithms of f for the cells' coefficients, shape (cells, rows)."""
         columns = self.rows.given if given is None else given
         slopes = coefficients.reshape(self.cells - 1, columns.shape[1])
-        scale = np.hstack([np.zeros((len(columns), 1)), columns @ slopes.T])
-        return np.asarray(log_softmax(scale, axis=1))
+        scale = np.vstack([np.zeros((1, len(columns))), slopes @ columns.T])
+        return scale - log_sum(scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +83,14 @@ class Point:
     cell_logs: Floats
 
     @cached_property
+    def _parts(self) -> Floats:
+        found: Floats = self.cell_logs + self.model.log_likelihoods + self.outcome.log_densities
+        return found
+
+    @cached_property
     def row_logs(self) -> Floats:
         """Log-likelihood of each row."""
-        parts = self.cell_logs + self.model.log_likelihoods + self.outcome.log_densities
-        return np.asarray(logsumexp(parts, axis=1))
+        return log_sum(self._parts)
 
     @property
     def value(self) -> float:
@@ -96,21 +99,19 @@ class Point:
 
     @cached_property
     def posterior(self) -> Floats:
-        """Chance of each cell given a row's outcome and reports, shape (rows, cells)."""
-        parts = self.cell_logs + self.model.log_likelihoods + self.outcome.log_densities
-        return np.asarray(np.exp(parts - self.row_logs[:, None]))
+        """Chance of each cell given a row's outcome and reports, shape (cells, rows)."""
+        return np.exp(self._parts - self.row_logs)
 
     @cached_property
     def row_scores(self) -> Floats:
         """Score of each row, shape (rows, coefficients)."""
         outcome = sum(
-            self.posterior[:, s, None] * self.outcome.scores(s) for s in range(self.model.cells)
+            self.posterior[s, :, None] * self.outcome.scores(s) for s in range(self.model.cells)
         )
-        off = (self.posterior - np.exp(self.cell_logs))[:, 1:]
-        given = self.model.rows.given
-        return np.hstack([outcome, _products(off, given)])
+        off = self.posterior[1:] - np.exp(self.cell_logs[1:])
+        return np.hstack([outcome, *(self.model.rows.given * part[:, None] for part in off)])
 
-    @property
+    @cached_property
     def score(self) -> Floats:
         """Derivative of the log-likelihood."""
         found: Floats = self.model.rows.times @ self.row_scores
@@ -123,44 +124,30 @@ class Point:
         count = self.model.outcome_size
         found = np.zeros((self.model.size, self.model.size))
         for s in range(self.model.cells):
-            weights = times * self.posterior[:, s]
+            weights = times * self.posterior[s]
             found[:count, :count] += self.outcome.complete_information(s, weights)
-        found[count:, count:] = self._cell_information(np.exp(self.cell_logs))
+        rows = self.model.rows
+        found[count:, count:] = spread(np.exp(self.cell_logs), rows.given, rows.times)
         return found
 
-    @property
+    @cached_property
     def observed_information(self) -> Floats:
         """Minus the second derivative of the log-likelihood."""
         rows, count = self.model.rows, self.model.outcome_size
         found = np.zeros((self.model.size, self.model.size))
         mean = self.row_scores[:, :count]
         for s in range(self.model.cells):
-            weights = rows.times * self.posterior[:, s]
+            weights = rows.times * self.posterior[s]
             off = self.outcome.scores(s) - mean
-            found[:count, :count] += self.outcome.information(s, weights)
-            found[:count, :count] -= (off * weights[:, None]).T @ off
+            weighted = off * weights[:, None]
+            found[:count, :count] += self.outcome.information(s, weights) - weighted.T @ off
             if s:
                 block = slice(
                     count + (s - 1) * rows.given.shape[1], count + s * rows.given.shape[1]
                 )
-                found[block, :count] = -(rows.given * weights[:, None]).T @ off
+                found[block, :count] = -rows.given.T @ weighted
                 found[:count, block] = found[block, :count].T
-        found[count:, count:] = self._cell_information(np.exp(self.cell_logs))
-        found[count:, count:] -= self._cell_information(self.posterior)
+        given = rows.given
+        found[count:, count:] = spread(np.exp(self.cell_logs), given, rows.times)
+        found[count:, count:] -= spread(self.posterior, given, rows.times)
         return found
-
-    def _cell_information(self, chances: Floats) -> Floats:
-        """Σ times · (diag(c) − c cᵀ) ⊗ w wᵀ over all cells but the first."""
-        times, given = self.model.rows.times, self.model.rows.given
-        spread = _products(chances[:, 1:], given)
-        found = -(spread * times[:, None]).T @ spread
-        width = given.shape[1]
-        for s in range(1, chances.shape[1]):
-            block = slice((s - 1) * width, s * width)
-            found[block, block] += (given * (times * chances[:, s])[:, None]).T @ given
-        return found
-
-
-def _products(left: Floats, right: Floats) -> Floats:
-    """Multiply every column of one with every column of the other, row by row."""
-    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)

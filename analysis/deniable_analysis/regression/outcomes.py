@@ -9,7 +9,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, logsumexp
 
 from .rows import Terms
 
@@ -21,7 +20,7 @@ class OutcomeAt(Protocol):
 
     @property
     def log_densities(self) -> Floats:
-        """Log-density of what is known of the outcome, shape (rows, cells)."""
+        """Log-density of what is known of the outcome, shape (cells, rows)."""
 
     def scores(self, cell: int) -> Floats:
         """Derive the log-density in one cell, shape (rows, coefficients)."""
@@ -71,12 +70,12 @@ class Categories:
         return CategoriesAt(self, self.chances(coefficients, self.terms))
 
     def chances(self, coefficients: Floats, terms: Terms) -> Floats:
-        """Logarithms of the chances of the true category, shape (rows, cells, categories)."""
+        """Logarithms of the chances of the true category, shape (categories, cells, rows)."""
         slopes = coefficients.reshape(self.categories - 1, len(terms.names))
-        scale = np.zeros((len(terms.observed), len(terms.latent), self.categories))
+        scale = np.zeros((self.categories, len(terms.latent), len(terms.observed)))
         for k, slope in enumerate(slopes, start=1):
-            scale[:, :, k] = terms.observed @ (terms.latent * slope).T
-        return np.asarray(log_softmax(scale, axis=2))
+            scale[k] = (terms.latent * slope) @ terms.observed.T
+        return scale - log_sum(scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,27 +86,32 @@ class CategoriesAt:
     log_chances: Floats
 
     @cached_property
+    def chances(self) -> Floats:
+        """Chance of each category, shape (categories, cells, rows)."""
+        return np.exp(self.log_chances)
+
+    @cached_property
     def _parts(self) -> Floats:
         with np.errstate(divide="ignore"):
-            return self.log_chances + np.log(self.law.likelihoods)[:, None, :]
+            return self.log_chances + np.log(self.law.likelihoods.T)[:, None, :]
 
     @cached_property
     def log_densities(self) -> Floats:
         """Log-chance of each row's report in every cell."""
-        return np.asarray(logsumexp(self._parts, axis=2))
+        return log_sum(self._parts)
 
     @cached_property
     def posterior(self) -> Floats:
-        """Chance of each category given a row's report, shape (rows, cells, categories)."""
+        """Chance of each category given a row's report, shape (categories, cells, rows)."""
         with np.errstate(invalid="ignore"):  # a report that is impossible in a cell
-            found = np.exp(self._parts - self.log_densities[:, :, None])
-        return np.where(np.isnan(found), np.exp(self.log_chances), found)
+            found = np.exp(self._parts - self.log_densities)
+        return np.where(np.isnan(found), self.chances, found)
 
     def scores(self, cell: int) -> Floats:
         """Derive the log-chance of the report."""
-        off = self.posterior[:, cell, 1:] - np.exp(self.log_chances[:, cell, 1:])
+        off = self.posterior[1:, cell] - self.chances[1:, cell]
         columns = self.law.terms.cell(cell)
-        return (off[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
+        return np.hstack([columns * part[:, None] for part in off])
 
     def information(self, cell: int, weights: Floats) -> Floats:
         """Take what the report leaves open from what a known category would tell."""
@@ -117,20 +121,40 @@ class CategoriesAt:
 
     def complete_information(self, cell: int, weights: Floats) -> Floats:
         """Give what a known category would tell."""
-        return self._spread(np.exp(self.log_chances[:, cell]), cell, weights)
+        return self._spread(self.chances[:, cell], cell, weights)
 
     def _spread(self, chances: Floats, cell: int, weights: Floats) -> Floats:
         return spread(chances, self.law.terms.cell(cell), weights)
 
 
 def spread(chances: Floats, columns: Floats, weights: Floats) -> Floats:
-    """Σ weight · (diag(c) − c cᵀ) ⊗ x xᵀ over all categories but the first."""
-    products = (chances[:, 1:, None] * columns[:, None, :]).reshape(len(columns), -1)
+    """Sum weight · (diag(c) − c cᵀ) ⊗ x xᵀ over all categories but the first.
+
+    Args:
+        chances: Chances c, shape (categories, rows).
+        columns: x, shape (rows, columns).
+        weights: Shape (rows,).
+    """
+    width, others = columns.shape[1], len(chances) - 1
+    if others == 1:
+        found: Floats = (columns * (weights * chances[1] * (1 - chances[1]))[:, None]).T @ columns
+        return found
+    if others == 0:
+        return np.zeros((0, 0))
+    products = np.hstack([columns * chance[:, None] for chance in chances[1:]])
     found = -(products * weights[:, None]).T @ products
-    width = columns.shape[1]
-    for k in range(1, chances.shape[1]):
-        block = slice((k - 1) * width, k * width)
-        found[block, block] += (columns * (weights * chances[:, k])[:, None]).T @ columns
+    for k in range(others):
+        block = slice(k * width, (k + 1) * width)
+        found[block, block] += (products[:, block] * weights[:, None]).T @ columns
+    return found
+
+
+def log_sum(parts: Floats) -> Floats:
+    """Add up numbers given by their logarithms, over the first axis."""
+    top = parts.max(axis=0)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        found: Floats = np.log(np.exp(parts - top).sum(axis=0)) + top
     return found
 
 
@@ -153,8 +177,8 @@ class Normal:
 
     def at(self, coefficients: Floats) -> NormalAt:
         """Evaluate the law."""
-        means = self.terms.observed @ (self.terms.latent * coefficients[:-1]).T
-        return NormalAt(self, self.number[:, None] - means, float(coefficients[-1]))
+        means = (self.terms.latent * coefficients[:-1]) @ self.terms.observed.T
+        return NormalAt(self, self.number - means, float(coefficients[-1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +202,13 @@ class NormalAt:
 
     def scores(self, cell: int) -> Floats:
         """Derive the log-density."""
-        errors = self.errors[:, cell]
+        errors = self.errors[cell]
         slopes = (errors * self.precision)[:, None] * self.law.terms.cell(cell)
         return np.column_stack([slopes, errors**2 * self.precision - 1])
 
     def information(self, cell: int, weights: Floats) -> Floats:
         """Minus the second derivative."""
-        columns, errors = self.law.terms.cell(cell), self.errors[:, cell]
+        columns, errors = self.law.terms.cell(cell), self.errors[cell]
         found = self.complete_information(cell, weights)
         cross = 2 * self.precision * (weights * errors) @ columns
         found[-1, :-1] = found[:-1, -1] = cross

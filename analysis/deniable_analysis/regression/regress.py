@@ -20,6 +20,7 @@ from .fit import Fit
 from .formulas import parse, with_spec
 from .inputs import ByHand, Inputs, as_reported, by_name, missing_rows, split
 from .moments import least_squares
+from .notes import notes_on
 from .outcomes import Categories
 from .results import RegressionResults
 from .rows import Rows, check_columns, gather
@@ -29,9 +30,6 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Family = Literal["logit", "multinomial", "linear"]
 FAMILIES: Final[tuple[Family, ...]] = get_args(Family)
-
-_FEW: Final = 50
-"""n · slope², roughly the direct answers that the reports are worth, below which to warn."""
 
 
 def regress(
@@ -339,7 +337,7 @@ def _results(
     model = fit.point.model
     kind: Covariance = covariance or _default(fit, plan)
     spread = covariance_of(fit.point, kind, plan)
-    notes = _notes(fit, settled, inputs)
+    notes = notes_on(settled, inputs)
     if fit.separated:
         spread = np.full_like(spread, np.nan)
     elif not np.all(np.isfinite(spread)):
@@ -362,43 +360,3 @@ def _default(fit: Fit, plan: SampleDesign) -> Covariance:
     if np.any(plan.weights != 1):
         return "sandwich"
     return "expected" if fit.penalised else "observed"
-
-
-def _notes(fit: Fit, settled: Settled, inputs: Inputs) -> list[str]:
-    notes = []
-    if fit.separated:
-        notes.append(
-            "separated: the likelihood keeps growing, or stays the same, however far coefficients "
-            "grow, so they have no finite estimate and no standard error. More reports, fewer "
-            'predictors, or penalty="jeffreys" help.'
-        )
-    elif not fit.converged:
-        notes.append(
-            f"the climb stopped after {fit.steps} steps with a slope of {fit.score:.2g}: do not "
-            "use these numbers."
-        )
-    for cell in settled.empty:
-        pairs = zip(inputs.latent.items(), cell, strict=True)
-        said = " and ".join(f"{name} = {v.states[state]}" for (name, v), state in pairs)
-        notes.append(
-            f"nobody seems to have {said}: the share is estimated as 0, and standard errors take "
-            "that as known."
-        )
-    worth = _worth(fit, inputs)
-    if worth < _FEW and not fit.separated:
-        notes.append(
-            f"the noise leaves about what {max(worth, 1):.0f} direct answers would tell: estimates "
-            'this small lean away from 0, and intervals are rough; penalty="jeffreys" is steadier.'
-        )
-    return notes
-
-
-def _worth(fit: Fit, inputs: Inputs) -> float:
-    """N · slope² of the noisiest variable; the smallest singular value of a law is its slope."""
-    rows = fit.point.model.rows
-    noisy = [v for v in (inputs.outcome, *inputs.latent.values()) if isinstance(v, Reported)]
-    slopes = [
-        min((float(np.linalg.svd(law, compute_uv=False)[-1]) for law in v.laws[:-1]), default=1.0)
-        for v in noisy
-    ]
-    return rows.n * min(slopes, default=1.0) ** 2

@@ -173,7 +173,7 @@ class RegressionResults:
                 raise EstimateError("de-biased least squares says nothing about latent answers")
             return np.ones((self.inputs.n, 1))
         point = self.fit.point
-        return np.asarray(np.exp(point.cell_logs)[point.model.rows.place])
+        return np.asarray(np.exp(point.cell_logs).T[point.model.rows.place])
 
     def terms(self, data: Data | None = None) -> Terms:
         """Make the columns for every row and every latent cell of the fit."""
@@ -247,10 +247,10 @@ class RegressionResults:
             own = self.cells[:, list(self.inputs.latent).index(variable)]
             states = len(self.inputs.latent[variable].states)
             merged = (own[:, None] == np.arange(states)).astype(np.float64)
-            return np.asarray(point.posterior[place] @ merged)
+            return np.asarray(point.posterior.T[place] @ merged)
         if not isinstance(point.outcome, CategoriesAt):
             raise EstimateError("the outcome is a number that everybody knows")
-        found = np.einsum("is,isk->ik", point.posterior, point.outcome.posterior)
+        found = np.einsum("si,ksi->ik", point.posterior, point.outcome.posterior)
         return np.asarray(found[place])
 
     def wald_test(

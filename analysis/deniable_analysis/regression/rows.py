@@ -89,10 +89,10 @@ class Rows:
         return int(self.counts.sum())
 
     def likelihoods(self) -> Floats:
-        """Chance of the reports of all randomized predictors in each cell, shape (rows, cells)."""
-        found = np.ones((len(self.counts), len(self.cells)))
+        """Chance of the reports of all randomized predictors in each cell, shape (cells, rows)."""
+        found = np.ones((len(self.cells), len(self.counts)))
         for place, variable in enumerate(self.latent):
-            found *= variable.likelihoods[variable.codes][:, self.cells[:, place]]
+            found *= variable.likelihoods.T[self.cells[:, place]][:, variable.codes]
         return found
 
     def without_cell(self, place: int) -> Rows:
@@ -161,6 +161,17 @@ def gather(
     )
 
 
+def merged(terms: Terms, rows: Rows) -> Rows:
+    """Put rows together that differ in nothing but columns that are left out."""
+    groups, weights = rows.groups, rows.weights
+    sample = SampleDesign(weights, groups[:, 0], None if groups[0, 1] < 0 else groups[:, 1])
+    outcome = rows.number if rows.outcome is None else rows.outcome
+    if outcome is None:
+        raise EstimateError("there is no outcome")
+    ones = np.ones((len(weights), 1))
+    return gather(terms, ones, outcome, rows.latent, rows.cells, rows.counts, sample)
+
+
 def check_columns(names: Sequence[str], columns: Floats, where: str) -> None:
     """Make sure that columns can be told apart.
 
@@ -174,6 +185,9 @@ def check_columns(names: Sequence[str], columns: Floats, where: str) -> None:
     empty = [name for name, size in zip(names, length, strict=True) if size == 0]
     if empty:
         raise EstimateError(f"{where}: nothing but zeros in {', '.join(empty)}")
+    scaled = columns / length
+    if np.linalg.eigvalsh(scaled.T @ scaled)[0] > 1e-8:
+        return  # far from any combination: no need to look which
     kept: list[int] = []
     for place, name in enumerate(names):
         basis = columns[:, kept] / length[kept]

@@ -13,7 +13,7 @@ from deniable_protocol import EstimateError
 from .fit import Fit, maximise
 from .model import Model
 from .outcomes import Categories, Normal, Outcome
-from .rows import Rows
+from .rows import Rows, merged
 
 Floats = NDArray[np.float64]
 
@@ -51,6 +51,8 @@ def settle(rows: Rows, start: Floats | None = None, *, penalised: bool = False) 
     first = np.zeros(model.size)
     if start is not None:
         first[: len(start)] = start
+    elif len(rows.cells) > 1 and rows.given.shape[1] > 1:
+        first = _coarse(model)
     fit = maximise(model, first, penalised=penalised)
     empty: list[tuple[int, ...]] = []
     while len(fit.point.model.rows.cells) > 1:
@@ -64,9 +66,28 @@ def settle(rows: Rows, start: Floats | None = None, *, penalised: bool = False) 
     return Settled(fit, tuple(sorted(empty)))
 
 
+def _coarse(model: Model) -> Floats:
+    """Start where a model without the observed columns ends: it has few different rows."""
+    rows = model.rows
+    constant = np.flatnonzero(np.ptp(rows.terms.observed, axis=0) == 0)
+    found = np.zeros(model.size)
+    if len(constant) == 0:
+        return found
+    kept = rows.with_columns(constant.tolist())
+    less = merged(kept.terms, kept)
+    small = Model(less, outcome_of(less))
+    ended = maximise(small, np.zeros(small.size)).point.coefficients
+    width = len(rows.terms.names)
+    slopes = found[: model.outcome_size].reshape(-1, width)
+    slopes[:, constant] = ended[: small.outcome_size].reshape(-1, len(constant))
+    cells = found[model.outcome_size :].reshape(model.cells - 1, -1)
+    cells[:, 0] = ended[small.outcome_size :]
+    return found
+
+
 def _without_emptiest(fit: Fit, penalised: bool) -> Fit | None:
     model = fit.point.model
-    expected = model.rows.times @ np.exp(fit.point.cell_logs)
+    expected = np.exp(fit.point.cell_logs) @ model.rows.times
     place = int(np.argmin(expected))
     if expected[place] > _NOBODY:
         return None
