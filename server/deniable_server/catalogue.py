@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final, Protocol
 
 from deniable_protocol import StoreError, Survey
@@ -43,6 +43,7 @@ class Catalogue(ABC):
     def __init__(self, name: str, clock: Clock = utc_now) -> None:
         self.name, self._clock = name, clock
         self._published: dict[str, Published] = {}
+        self._frozen: Session | None = None
         self._remembered: dict[str, tuple[float, Published]] = {}
 
     @abstractmethod
@@ -69,6 +70,19 @@ class Catalogue(ABC):
             rewrite: Whether to remove from the database's own bytes, as far as closing can, the
                 order in which reports came. Whoever added none may leave it out.
         """
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Read everything as of one moment. For a store that only one thread uses."""
+        with self._reading() as session:
+            self._frozen = session
+            try:
+                yield
+            finally:
+                self._frozen = None
+
+    def _looking(self) -> AbstractContextManager[Session]:
+        return self._reading() if self._frozen is None else nullcontext(self._frozen)
 
     def publish(self, survey: Survey, limits: Limits | None = None) -> Published:
         """Open a survey for reports; one that was published before stays as it is.
@@ -141,7 +155,7 @@ class Catalogue(ABC):
         return [each for each in newest.values() if self.status(each) is Status.OPEN]
 
     def _select(self, query: str, *values: str) -> Iterator[Published]:
-        with self._reading() as session:
+        with self._looking() as session:
             rows = session.execute(query, values).fetchall()
         for digest, version, json in rows:
             if digest not in self._published:
@@ -150,13 +164,13 @@ class Catalogue(ABC):
 
     def life(self, published: Published) -> Life:
         """Tell what the operator decided about a survey version."""
-        with self._reading() as session:
+        with self._looking() as session:
             return self._life(session, published.survey.digest)
 
     def status(self, published: Published) -> Status:
         """Tell whether a survey version takes reports now."""
         digest = published.survey.digest
-        with self._reading() as session:
+        with self._looking() as session:
             life = self._life(session, digest)
             held = 0 if life.limits.target is None else self._held(session, digest)
         return life.status(self._clock(), held)

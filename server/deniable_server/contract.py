@@ -15,7 +15,7 @@ Nothing links a report to a day, an address, a browser or another report.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
@@ -123,7 +123,7 @@ class Store(Catalogue):
 
     def count(self, published: Published) -> int:
         """Count the reports of one survey version."""
-        with self._reading() as session:
+        with self._looking() as session:
             query = f"SELECT count(*) FROM {published.table}"  # noqa: S608  # a matched name
             return int(session.execute(query).fetchone()[0])
 
@@ -143,7 +143,7 @@ class Store(Catalogue):
         )
         last = -1
         while True:
-            with self._reading() as session:
+            with self._looking() as session:
                 rows = [tuple(row) for row in session.execute(query, (last, chunk)).fetchall()]
             if not rows:
                 return
@@ -153,9 +153,25 @@ class Store(Catalogue):
     def days(self, published: Published) -> dict[str, int]:
         """Give the number of reports that came in on each day (UTC)."""
         query = "SELECT day, sum(reports) FROM counters WHERE digest = ? GROUP BY day ORDER BY day"
-        with self._reading() as session:
+        with self._looking() as session:
             found = session.execute(query, (published.survey.digest,)).fetchall()
         return {day: int(reports) for day, reports in found}
+
+    def adopt_days(self, published: Published, days: Mapping[str, int]) -> bool:
+        """Take over the counters of the store that a survey version was copied from.
+
+        Returns:
+            Whether they fit what is stored here; if not, the counters stay as they are.
+        """
+        digest = published.survey.digest
+        with self._deciding(digest) as session:
+            query = f"SELECT count(*) FROM {published.table}"  # noqa: S608  # a matched name
+            if sum(days.values()) != session.execute(query).fetchone()[0]:
+                return False
+            session.execute("DELETE FROM counters WHERE digest = ?", (digest,))
+            for day, reports in days.items():
+                session.execute(self._count_up, (digest, day, reports))
+        return True
 
     def erase_survey(self, published: Published) -> int:
         """Erase all reports of a survey version from the disk, for good.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from functools import wraps
+from typing import Any, Final
 
 import click
 
-from deniable_protocol import StoreError
+from deniable_protocol import DeniableError, StoreError
 
 from .contract import Store
 from .opening import open_store
@@ -27,6 +28,19 @@ database_option = click.option(
     help="Where surveys and reports are: a SQLite file, or postgresql://user@host/database. "
     "The variable DENIABLE_DATABASE says the same.",
 )
+
+
+def plainly(verb: Callable[..., None]) -> Callable[..., None]:
+    """Let a verb end with a plain sentence where deniable knows what is wrong."""
+
+    @wraps(verb)
+    def told(*values: Any, **named: Any) -> None:
+        try:
+            verb(*values, **named)
+        except DeniableError as error:
+            raise click.ClickException(str(error)) from None
+
+    return told
 
 
 @contextmanager

@@ -1,0 +1,145 @@
+"""The verbs that move reports: ``backup``, ``merge``, ``export`` and ``import``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from deniable_protocol import StoreError
+
+from .contract import Store
+from .database_cli import database_option, label, opened, plainly, versions
+from .export import FORMATS
+from .export import export as write_export
+from .published import Outcome, Published
+from .transfer import Merged, back_up, import_lines
+from .transfer import merge as merge_stores
+
+_MOST_NAMED = 20
+
+
+@click.command()
+@click.argument("path", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@database_option
+@plainly
+def backup(path: Path, database: str) -> None:
+    """Copy the database to FILE as of one moment, also while reports come in.
+
+    FILE is a SQLite database like any other, of PostgreSQL too: serve it, read it with "deniable
+    report", or bring it back with "deniable merge". It must not exist yet. Nothing of what was
+    erased before is in it; what is erased later stays in it, so delete old backups.
+    """
+    with opened(database) as store:
+        count = back_up(store, path)
+    click.echo(f"{count:,} reports are in {path}; it was read back and is sound")
+
+
+@click.command()
+@click.argument("target", metavar="TARGET")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@plainly
+def merge(target: str, sources: tuple[str, ...]) -> None:
+    """Add everything in the SOURCE databases to the TARGET database.
+
+    Each is a SQLite file or a postgresql:// address; sources are only read. TARGET is created if it
+    is a file that is not there. The same report is stored once. Where two databases hold different
+    reports under one id, TARGET keeps its own and the ids are named.
+    """
+    conflicts = False
+    with opened(target, must_exist=False, rewrite=True) as into:
+        for source in sources:
+            with opened(source) as store:
+                if store.name == into.name:
+                    raise StoreError(f"{store.name} cannot be merged into itself")
+                for done in merge_stores(store, into):
+                    click.echo(f"{store.name}: {_merged(done)}")
+                    conflicts |= bool(done.conflicts)
+                    for key in done.conflicts[:_MOST_NAMED]:
+                        click.echo(f"  conflict: {key}", err=True)
+                    if (more := len(done.conflicts) - _MOST_NAMED) > 0:
+                        click.echo(f"  and {more:,} more", err=True)
+    if conflicts:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@click.argument("name", metavar="NAME[@VERSION]")
+@database_option
+@click.option(
+    "--output",
+    required=True,
+    metavar="FILE",
+    help="Where to write; - prints JSON lines. The name's end says what: .jsonl, .csv, .parquet.",
+)
+@plainly
+def export(name: str, database: str, output: str) -> None:
+    """Write a survey's noisy reports to a file for other programs.
+
+    .jsonl has each report as its device sent it, .csv a table of option indices, .parquet the table
+    of the database (needs deniable[parquet]). Reports are in the order of their ids, which are
+    random. Versions are never put together: name one where several hold reports.
+    """
+    suffix = "jsonl" if output == "-" else Path(output).suffix.removeprefix(".").lower()
+    if suffix not in FORMATS:
+        raise click.UsageError(f"{output} should end in .jsonl, .csv or .parquet")
+    with opened(database) as store:
+        published = _one(store, name)
+        if output == "-":
+            with store.frozen():
+                FORMATS[suffix](store, published, sys.stdout.buffer)
+            return
+        count = write_export(store, published, Path(output), FORMATS[suffix])
+    click.echo(f"{count:,} reports of {label(published)} are in {output}")
+
+
+@click.command(name="import")
+@click.argument("files", nargs=-1, required=True, type=click.File("rb"), metavar="FILE...")
+@database_option
+@plainly
+def import_(files: Iterable[click.utils.LazyFile], database: str) -> None:
+    """Check and store reports from files of JSON lines; - reads standard input.
+
+    Each report goes to the survey version that it was made for, which must be published here. It
+    may be closed. What is no report of it is refused, by line and reason.
+    """
+    refused = False
+    with opened(database, rewrite=True) as store:
+        for file in files:
+            done = import_lines(store, file)
+            stored, same = done.counts[Outcome.STORED], done.counts[Outcome.SAME]
+            click.echo(
+                f"{file.name}: {stored:,} reports stored, {same:,} were there already, "
+                f"{len(done.refused):,} refused"
+            )
+            refused |= bool(done.refused)
+            for number, why in done.refused[:_MOST_NAMED]:
+                click.echo(f"  line {number}: {why}", err=True)
+            if (more := len(done.refused) - _MOST_NAMED) > 0:
+                click.echo(f"  and {more:,} more", err=True)
+    if refused:
+        raise click.exceptions.Exit(1)
+
+
+def _merged(done: Merged) -> str:
+    theirs, ours = label(done.source), label(done.target)
+    named = theirs if theirs == ours else f"{theirs}, here {ours}"
+    if done.counts[Outcome.ERASED]:
+        return f"{named} was erased here; {done.counts[Outcome.ERASED]:,} reports left out"
+    return (
+        f"{named}: {done.counts[Outcome.STORED]:,} reports stored, "
+        f"{done.counts[Outcome.SAME]:,} were there already, {len(done.conflicts):,} in conflict"
+    )
+
+
+def _one(store: Store, name: str) -> Published:
+    found = versions(store, name)
+    with_reports = [each for each in found if store.count(each)]
+    if len(with_reports) > 1:
+        raise StoreError(
+            f"{name} has reports in several versions, which are never put together; name one: "
+            f"{', '.join(map(label, with_reports))}"
+        )
+    return (with_reports or found)[-1]
