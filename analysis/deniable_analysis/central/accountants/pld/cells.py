@@ -37,7 +37,8 @@ Places: TypeAlias = NDArray[np.int64]
 
 _ULP = 2.0**-53
 # A point mass this close above a knot (in steps) is counted as on it; the lower bound pays for it.
-_SNAP = 1e-9
+SNAP = 1e-9
+_MOVES = 8  # quarters of a step, to each side
 _DOUBLINGS, _HALVINGS = 24, 20
 
 
@@ -161,7 +162,7 @@ def cells_of(
 ) -> Cells:
     """Collect *pair* between the knots at *place*; they must reach beyond all its losses."""
     knots = np.asarray(anchor + step * place, dtype=np.float64)
-    found = [np.searchsorted(knots, pair.loss + _SNAP * step, side="right") - 1]
+    found = [np.searchsorted(knots, pair.loss + SNAP * step, side="right") - 1]
     parts = [(pair.mass, np.maximum(pair.loss, knots[found[0]]))]
     for part in pair.smooth:
         mass, loss, middle = part.nodes(knots)
@@ -182,41 +183,57 @@ def cells_of(
 
 
 def fitted(
-    pair: Pair, place_at: Callable[[float], Places], near: float, step: float, enough: float
+    place_at: Callable[[float], Places],
+    at: Callable[[float, Places], Cells],
+    near: float,
+    enough: float,
 ) -> Cells:
-    """Collect *pair* for a lower bound between knots whose anchor makes the split fit.
+    """Collect a pair for a lower bound between knots whose anchor makes the split fit.
 
     At the anchor the two chains of shares meet with a surplus, which is wasted, or a debt, which
-    costs more. Left of all losses there is a surplus, right of them a debt; between lies a root.
+    costs more. With the pattern of knots kept, both change steadily as all of them are moved, so a
+    root is looked for within two steps. If there is none, they are moved far: left of all losses
+    there is a surplus, right of them a debt.
 
     Args:
-        pair: What to collect.
         place_at: The knots for an anchor.
-        near: Where to put the anchor if a surplus of *enough* is left there.
-        step: The lattice's step.
+        at: The cells for an anchor and its knots.
+        near: Where to put the anchor first.
         enough: The surplus that does no harm.
 
     Returns:
         Cells with a small surplus if possible.
     """
-
-    def at(anchor: float) -> Cells:
-        return cells_of(pair, anchor, step, place_at(anchor), raised=_SNAP * step)
-
-    found = at(near)
-    if -enough / 16 <= found.surplus() <= enough:
-        return found
-    ends = pair.ends()
-    towards = 1.0 if found.surplus() > 0 else -1.0
-    low = high = found
+    place = place_at(near)
+    first = at(near, place)
+    ends, step = first.pair.ends(), first.step
+    last = {1.0: first, -1.0: first}
+    for move in range(_MOVES):
+        for side in (1.0, -1.0):
+            edge = at(min(max(near + side * (move + 1) * step / 4, ends[0]), ends[1]), place)
+            found = _between(last[side], edge, lambda anchor: at(anchor, place), enough)
+            if found is not None:
+                return found
+            last[side] = edge
+    towards = 1.0 if first.surplus() > 0 else -1.0
     for doubling in range(_DOUBLINGS):
-        edge = at(min(max(near + towards * step * 2.0**doubling, ends[0]), ends[1]))
-        low, high = (edge, high) if edge.surplus() > 0 else (low, edge)
-        if edge.anchor in ends or (low.surplus() > 0 and high.surplus() <= 0):
-            break
-    for _ in range(_HALVINGS):
-        if not enough < low.surplus() or high.surplus() > 0:
-            break
-        middle = at((low.anchor + high.anchor) / 2)
-        low, high = (middle, high) if middle.surplus() > 0 else (low, middle)
-    return low
+        anchor = min(max(near + towards * step * 2.0**doubling, ends[0]), ends[1])
+        edge = at(anchor, place_at(anchor))
+        found = _between(first, edge, lambda anchor: at(anchor, place_at(anchor)), enough)
+        if found is not None or anchor in ends:
+            return found or first
+    return first
+
+
+def _between(one: Cells, other: Cells, at: Callable[[float], Cells], enough: float) -> Cells | None:
+    """Halve the way from surplus to debt, if there is one of each."""
+    rich, poor = (one, other) if one.surplus() > other.surplus() else (other, one)
+    for halving in range(_HALVINGS):
+        for end in (rich, poor):
+            if -enough / 16 <= end.surplus() <= enough:
+                return end
+        if not poor.surplus() < 0 < rich.surplus():
+            return rich if halving else None
+        middle = at((rich.anchor + poor.anchor) / 2)
+        rich, poor = (middle, poor) if middle.surplus() > 0 else (rich, middle)
+    return rich

@@ -18,19 +18,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
+from scipy.fft import next_fast_len
 
 from deniable_analysis.central.accountants.pld.cells import Lattice
+from deniable_analysis.central.accountants.pld.spectrum import transformed
 from deniable_analysis.central.accountants.pld.tilt import Law, Sum, Window, log_peak
 from deniable_analysis.central.profiles import Floats
 
 _ULP = 2.0**-53
 _MASS_ERROR = 4e-15  # relative, of one mass: quadrature is right to 1e-15, exp and log to an ulp
 LOG_TAIL = -32.0  # ln of the tilted mass that may lie outside the window
-_NEGLIGIBLE = -50.0  # ln of a power of a characteristic function
-_LITTLE_WORK, _MUCH_WORK = 2**21, 2**25  # sines that accuracy is worth with few and many steps
-_AT_ONCE = 2**21  # numbers in one block of work
 _LARGEST_POWER = 600.0  # e^600 is far from float64's end and far beyond any δ = 1
 
 
@@ -151,87 +148,12 @@ def convolve(
     window = total.window(theta, epsilon, LOG_TAIL)
     step = lattices[0].step
     size = next_fast_len(math.ceil((window.high - window.low) / step) + 2, real=True)
-    masses, rounding = _transformed(lattices, laws, theta, size)
+    masses, rounding = transformed(lattices, laws, theta, size)
     anchor = sum(n * part.anchor for part, n in zip(lattices, counts, strict=True))
     first = math.floor((window.low - anchor) / step)
     masses = np.maximum(np.roll(masses, -(first % size)), 0.0)
     losses = anchor + step * (first + np.arange(size))
     return _certified(total, lattices, masses, losses, rounding, window)
-
-
-def _transformed(
-    lattices: Sequence[Lattice], laws: Sequence[Law], theta: float, size: int
-) -> tuple[Floats, float]:
-    """Compute the tilted masses of the sum, modulo *size* places, and bound their error.
-
-    Powers multiply errors, so the few frequencies whose power is not negligible are computed again
-    from sums without cancellation; the transform only proves that the others are negligible.
-    """
-    fft_error = 8 * 4 * math.log2(size) * _ULP
-    found = [
-        rfft(np.bincount(part.place % size, weights=law.tilted(theta), minlength=size))
-        for part, law in zip(lattices, laws, strict=True)
-    ]
-    # Each output adds ‖w‖₁ = 1 in log2(size) rounds, so its own error is of that order.
-    height = sum(n.count * np.log(np.abs(c) + fft_error) for c, n in zip(found, laws, strict=True))
-    few = np.flatnonzero(height > _NEGLIGIBLE)
-    error, counts = np.exp(height), [law.count for law in laws]
-    spectrum = np.zeros(len(height), dtype=np.complex128)
-    work = len(few) * sum(len(part.mass) for part in lattices)
-    if work <= (_MUCH_WORK if sum(counts) * fft_error > 1e-9 else _LITTLE_WORK):
-        spectrum[few], error[few] = _powers(lattices, laws, theta, size, few)
-    else:
-        spectrum[few], error[few] = _plain_powers([c[few] for c in found], laws, fft_error)
-    masses = irfft(spectrum, n=size)
-    norm = math.sqrt(2 / size) * float(np.linalg.norm(error))
-    return masses, norm + fft_error * float(np.linalg.norm(masses))
-
-
-def _plain_powers(
-    found: Sequence[NDArray[np.complex128]], laws: Sequence[Law], fft_error: float
-) -> tuple[NDArray[np.complex128], Floats]:
-    """Compute the product from the transforms themselves."""
-    exponent = np.zeros(len(found[0]), dtype=np.complex128)
-    doubt = np.zeros(len(found[0]))
-    for values, law in zip(found, laws, strict=True):
-        safe = np.where(np.abs(values) > fft_error, values, fft_error)
-        log = np.log(safe)
-        exponent += law.count * log
-        doubt += law.count * (np.log1p(2 * fft_error / np.abs(safe)) + 4 * _ULP * np.abs(log))
-    # |ĉⁿ − cⁿ| ≤ (|ĉ| + off)ⁿ − |ĉ|ⁿ
-    error = np.exp(np.real(exponent) + doubt) * -np.expm1(-doubt)
-    return np.exp(exponent), np.asarray(error)
-
-
-def _powers(
-    lattices: Sequence[Lattice],
-    laws: Sequence[Law],
-    theta: float,
-    size: int,
-    few: NDArray[np.int64],
-) -> tuple[NDArray[np.complex128], Floats]:
-    """Compute the sum's characteristic function at frequencies *few*, and its error.
-
-    With φ the angle of a place, c − 1 = −2 Σ w sin²(φ/2) − i Σ w sin φ has no cancellation in its
-    real part, and its imaginary part is small as places count from the bulk.
-    """
-    exponent = np.zeros(len(few), dtype=np.complex128)
-    doubt = np.zeros(len(few))
-    for part, law in zip(lattices, laws, strict=True):
-        weight = law.tilted(theta)
-        rows = max(1, _AT_ONCE // len(weight))
-        for start in range(0, len(few), rows):
-            chosen = slice(start, start + rows)
-            half = (np.outer(few[chosen], part.place) % size) * (math.pi / size)
-            sine = np.sin(half)
-            real = -2 * np.sum(weight * sine**2, axis=1)
-            turn = 2 * weight * sine * np.cos(half)
-            log = np.log1p(real - 1j * np.sum(turn, axis=1))
-            lost = 32 * _ULP * (np.abs(real) + np.sum(np.abs(turn), axis=1))
-            exponent[chosen] += law.count * log
-            doubt[chosen] += law.count * (lost / np.exp(np.real(log)) + 4 * _ULP * np.abs(log))
-    spectrum = np.exp(exponent)
-    return spectrum, np.abs(spectrum) * np.expm1(np.minimum(doubt, 600.0))
 
 
 def _certified(

@@ -80,7 +80,7 @@ class Direction:
 
         Where a few large losses decide, the bound is far off and its tilt far too steep.
         """
-        tilt, best = theta, theta
+        tilt, best, before = theta, theta, math.inf
         for _ in range(_PASSES):
             rough = plan_for(
                 self.pairs,
@@ -92,7 +92,9 @@ class Direction:
             )
             found = rough.upper().upper_epsilon(delta)
             if not 0 < found < guess:
-                tilt /= 2
+                if found > _CLOSE * before:
+                    break  # the small transform, not the tilt, is what is too rough
+                tilt, before = tilt / 2, found
                 continue
             close, guess, best = found > _CLOSE * guess, found, tilt
             if close:

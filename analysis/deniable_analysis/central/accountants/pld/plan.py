@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from deniable_analysis.central.accountants.pld.cells import Cells, Lattice, Places, cells_of, fitted
+from deniable_analysis.central.accountants.pld.cells import (
+    SNAP,
+    Cells,
+    Lattice,
+    Places,
+    cells_of,
+    fitted,
+)
 from deniable_analysis.central.accountants.pld.convolve import LOG_TAIL, Convolved, convolve
 from deniable_analysis.central.accountants.pld.pairs import Pair
 from deniable_analysis.central.accountants.pld.tilt import Law, Sum, Window
@@ -47,8 +54,8 @@ class Plan:
         """Work out a lower bound; None if a pair is worse than the release it stands for."""
         if not all(pair.exact for pair in self.pairs):
             return None
-        lattices = [cells.lower() for cells in self._cells(fit=True)]
-        return self._convolve(lattices)
+        finer = replace(self, largest=4 * self.largest)  # it loses more by a step than the upper
+        return finer._convolve([cells.lower() for cells in finer._cells(fit=True)])
 
     def _convolve(self, lattices: list[Lattice]) -> Convolved:
         return convolve(lattices, self.counts, self.window.theta, _MARGIN * self.guess)
@@ -73,8 +80,13 @@ class Plan:
         found = []
         for pair, law in zip(self.pairs, self.laws, strict=True):
             place_at = partial(knots, law, pair.ends(), self.steep, step)
-            found.append(fitted(pair, place_at, _median(law), step, enough))
+            found.append(fitted(place_at, partial(_raised, pair, step), _median(law), enough))
         return found
+
+    def _gain(self, law: Law, lattice: Lattice) -> float:
+        """Compute by how much a lattice's losses are too large, as felt at the tilt."""
+        coarse = Law(lattice.mass, lattice.losses, law.count)
+        return (coarse.cgf(self.steep) - law.cgf(self.steep)) / self.steep
 
     def _exact_cells(self) -> Cells | None:
         """Use the losses' own lattice where there is one: nothing is rounded then."""
@@ -108,13 +120,14 @@ class Plan:
 
     def _correction(self, cells: list[Cells]) -> float:
         """Compare the error that the cells make in ε with the tolerance: a factor for the step."""
-        theta, error = self.steep, 0.0
-        for part, law in zip(cells, self.laws, strict=True):
-            lattice = part.upper()
-            coarse = Law(lattice.mass, lattice.losses, law.count).cgf(theta)
-            error += law.count * (coarse - law.cgf(theta)) / theta
+        both = zip(cells, self.laws, strict=True)
+        error = sum(law.count * self._gain(law, part.upper()) for part, law in both)
         wanted = self.tolerance * self.guess
         return 1.0 if error <= 2 * wanted else math.sqrt(wanted / error)
+
+
+def _raised(pair: Pair, step: float, anchor: float, place: Places) -> Cells:
+    return cells_of(pair, anchor, step, place, raised=SNAP * step)
 
 
 def laws_of(pairs: Sequence[Pair], counts: Sequence[int]) -> tuple[Law, ...]:
