@@ -58,7 +58,7 @@ def test_axe_finds_nothing_at_any_stage(visit: Visit, locale: str, scheme: str,
 
 def test_axe_sees_into_the_form(visit: Visit, wire: Wire) -> None:
     """The form is opened for axe; a form without labels and with faint text must be caught."""
-    wire.replace = {'make("label", {}': 'make("div", {}', "-quiet, #566068": "-quiet, #aaaaaa",
+    wire.replace = {'make("label", {}': 'make("div", {}', "#566068": "#aaaaaa",
                     "return PINS[name]": "return false"}  # fmt: skip
     found = "".join(axe(visit(opened=True).open("short")))
     assert "color-contrast: " in found

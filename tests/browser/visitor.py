@@ -101,7 +101,7 @@ class Visitor:
         return sum(box[0::2]) / 4, sum(box[1::2]) / 4
 
     def text(self) -> str:
-        return "\n".join(node.name for node in self.all("StaticText"))
+        return "\n".join(n.name for n in self.all("StaticText")).replace("\u00a0", " ")
 
     def says(self, text: str) -> bool:
         return text in self.text()

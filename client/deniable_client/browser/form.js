@@ -5,7 +5,7 @@
  * sending, and cleared then and whenever the page is left.
  */
 
-import { checkArm, DeniableError, fetchSurvey, hidden } from "./deniable.js";
+import { checkArm, fetchSurvey, hidden } from "./deniable.js";
 import { Device } from "./device.js";
 import { belief, make, Page } from "./page.js";
 import { load } from "./pins.js";
@@ -118,9 +118,8 @@ export class Form {
   }
 
   async #outcome() {
-    const { Outcome } = await load("outcome.js");
     await this.page.more();
-    return new Outcome(this);
+    return new (await load("outcome.js")).Outcome(this);
   }
 
   /** @returns {Record<string, Answer>} */
@@ -142,9 +141,8 @@ export class Form {
     const { page, survey } = this;
     const details = make("details", {}, page.say("summary", "learn"));
     const fill = async () => {
-      const { learn } = await load("learn.js");
       await page.more();
-      details.append(...(await learn(this)));
+      details.append(...(await (await load("learn.js")).learn(this)));
     };
     details.addEventListener("toggle", () => void fill().catch(() => details.append(page.say("p", "failed"))), { once: true });
     return make(
@@ -159,24 +157,18 @@ export class Form {
 }
 
 async function refuse(/** @type {Page} */ page, /** @type {unknown} */ error) {
-  await page.more().catch(() => {}); // the reasons in words
-  page.show(page.say("h1", "refusal", { tabindex: "-1" }), problem(page, error));
-}
-
-export function problem(/** @type {Page} */ page, /** @type {unknown} */ error) {
-  page.tell("error", error instanceof DeniableError ? error.reason : "page");
-  if (!(error instanceof DeniableError)) throw error;
-  const detail = error.detail && ` (${error.detail})`;
-  return page.say("p", (words) => (words.reasons?.[error.reason] ?? words.failed) + detail, { role: "alert", class: "error" });
+  try {
+    await page.more();
+    (await load("outcome.js")).refuse(page, error);
+  } catch {
+    page.show(page.say("p", "failed", { role: "alert" }));
+  }
 }
 
 /**
- * Every language in which anything is said, the survey's own first.
+ * The languages of the title, the survey's own first.
  * @param {Survey} survey
  */
-export function languagesOf({ language, title, intro = {}, questions }) {
-  const texts = [title, intro, ...questions.flatMap(({ text, options }) => [text, ...options])];
-  const others = new Set(texts.flatMap((text) => Object.keys(text)));
-  others.delete(language);
-  return [language, ...[...others].sort()];
+export function languagesOf({ language, title }) {
+  return [language, ...Object.keys(title).filter((tag) => tag !== language)];
 }

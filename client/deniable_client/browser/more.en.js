@@ -1,4 +1,5 @@
 export default {
+  refusal: "This survey cannot be answered here, and nothing was sent",
   reasons: {
     insecure: "This page did not come over a secure connection (https), so it cannot be checked.",
     entropy: "This browser gives no secure randomness.",
@@ -13,7 +14,6 @@ export default {
     network: "The server could not be reached, or something blocked the request.",
     busy: "The server cannot take the request just now.",
     closed: "The survey is not open.",
-    full: "The survey has as many answers as it takes.",
     conflict: "The server holds another report under the number of this one. Please tell the people who run this survey.",
     refused: "The server did not accept the request. Please tell the people who run this survey.",
   },
@@ -42,8 +42,8 @@ export default {
     "first may have revealed.",
   /** @param {string} percent */
   total: (percent) =>
-    "Everything that this browser has sent to surveys on this site, taken together: someone who thought 50 % can be " +
-    `at most ${percent} % sure.`,
+    "Everything that this browser has sent to surveys on this site, taken together: someone who thought 50 % can be " +
+    `at most ${percent} % sure.`,
   nothingYet: "This browser has sent nothing to surveys on this site so far.",
 
   question: "Question",
@@ -64,9 +64,9 @@ export default {
   know: "What they can and cannot learn",
   /** @param {string} percent */
   oneAnswer: (percent) =>
-    `From the report of this question alone, someone who thought 50 % before can be at most ${percent} % sure.`,
+    `From the report of this question alone, someone who thought 50 % before can be at most ${percent} % sure.`,
   /** @param {string} percent */
-  whole: (percent) => `From everything in the report of this survey: at most ${percent} %.`,
+  whole: (percent) => `From everything in the report of this survey: at most ${percent} %.`,
   shares: "From many reports they learn how common each answer is. That is what the survey is for.",
   nothingElse: "They receive the randomized answers and nothing else. Your true answers never leave this page and are not stored.",
   network: "As with any web page, the network can see that this device took part.",

@@ -1,5 +1,6 @@
 /** @type {typeof import("./more.en.js").default} */
 export default {
+  refusal: "這項調查無法在這裡作答，沒有送出任何資料",
   reasons: {
     insecure: "這個網頁不是經由安全連線（https）傳來，因此無法查核。",
     entropy: "這個瀏覽器無法提供安全的隨機數。",
@@ -14,7 +15,6 @@ export default {
     network: "無法連上伺服器，或請求被攔截。",
     busy: "伺服器目前無法接受請求。",
     closed: "這項調查目前沒有開放。",
-    full: "這項調查已收到足夠的答案，不再收取。",
     conflict: "伺服器上已有另一份使用相同編號的回報。請通知舉辦調查的人。",
     refused: "伺服器沒有接受請求。請通知舉辦調查的人。",
   },

@@ -1,7 +1,6 @@
 /** What became of the report: on its way, waiting, or sent; and exactly what was in it. */
 
 import { DeniableError, itemsOf, pointsOf } from "./deniable.js";
-import { problem } from "./form.js";
 import { belief, make } from "./page.js";
 
 /** @import {Memory, Question, Text} from "./types.js" */
@@ -136,4 +135,24 @@ export function optionOf(page, language, question, index, tag) {
     const unit = number.unit ? ` ${number.unit[spoken] ?? number.unit[language]}` : "";
     return count(Number(value.toPrecision(6))) + unit;
   });
+}
+
+/**
+ * Say why the survey cannot be answered.
+ * @param {Page} page
+ * @param {unknown} error
+ */
+export function refuse(page, error) {
+  page.show(page.say("h1", "refusal", { tabindex: "-1" }), problem(page, error));
+}
+
+/**
+ * @param {Page} page
+ * @param {unknown} error
+ */
+function problem(page, error) {
+  const { reason, detail } = error instanceof DeniableError ? error : new DeniableError("page");
+  if (!(error instanceof DeniableError)) reportError(error); // a mistake of ours, in the console
+  page.tell("error", reason);
+  return page.say("p", (words) => words.reasons[reason] + (detail && ` (${detail})`), { role: "alert", class: "error" });
 }

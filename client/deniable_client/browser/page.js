@@ -6,11 +6,10 @@ import { linkTo, load } from "./pins.js";
 /** @import {Attributes, Count, Say, Words} from "./words.js" */
 
 const INTERFACE = ["en", "bn", "zh-Hant"];
-const RIGHT_TO_LEFT = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)(-|$)/;
+const RIGHT_TO_LEFT = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/;
 
 export class Page {
   #stage = make("div", { class: "deniable" });
-  #root;
   #parts = ["words"];
   #words = /** @type {Words} */ ({});
   #language = "en"; // of the survey's texts
@@ -21,8 +20,7 @@ export class Page {
   /** @param {HTMLElement} host */
   constructor(host) {
     this.host = host;
-    this.#root = host.attachShadow({ mode: "closed" });
-    this.#root.append(sheet("deniable.css"), this.#stage);
+    host.attachShadow({ mode: "closed" }).append(sheet("deniable.css"), this.#stage);
   }
 
   /**
@@ -63,7 +61,7 @@ export class Page {
   async more() {
     if (this.#parts.length > 1) return;
     await this.speak(this.#language, ["words", "more"]);
-    this.#root.prepend(sheet("more.css"));
+    this.#stage.before(sheet("more.css"));
   }
 
   /** @type {Count} */
@@ -202,14 +200,16 @@ function mark(element, language) {
  * @param {string[]} offered
  */
 function closest(wanted, offered) {
-  const near = [(/** @type {string} */ tag) => tag, scriptOf, (/** @type {string} */ tag) => tag.split("-")[0]];
   for (const tag of wanted) {
-    for (const part of near) {
+    for (const part of [String, scriptOf, baseOf]) {
       const found = offered.find((other) => part(other) === part(tag));
       if (found) return found;
     }
   }
-  return undefined;
+}
+
+function baseOf(/** @type {string} */ tag) {
+  return tag.split("-")[0];
 }
 
 /** Readers of zh-TW read zh-Hant. */

@@ -50,9 +50,8 @@ export class ShownQuestion {
     const { kind, name } = this.#question;
     const told = kind === "number" ? this.#inputs[0] : this.group;
     told.setAttribute("aria-describedby", `${open ? `${name}-open ` : ""}${name}-hint`);
+    if (this.#type === "radio" || kind === "number") told.setAttribute("aria-invalid", `${open}`);
     this.group.classList.toggle("open", open);
-    if (open) told.setAttribute("aria-invalid", "true");
-    else told.removeAttribute("aria-invalid");
   }
 
   focus() {

@@ -7,8 +7,8 @@ export default {
     "is what you chose, not even the people who run this survey.",
   /** @param {string} percent */
   belief: (percent) =>
-    "Someone who thought, before seeing your report, that something about your answers was 50 % likely can be " +
-    `at most ${percent} % sure afterwards.`,
+    "Someone who thought, before seeing your report, that something about your answers was 50 % likely can be " +
+    `at most ${percent} % sure afterwards.`,
   learn: "See how, and try it",
   /** @type {(asked: string, all: string) => string} */
   some: (asked, all) =>
@@ -47,6 +47,5 @@ export default {
   notLasting:
     "This browser lets the page remember nothing (perhaps a private window). Please answer only once: a second " +
     "report would reveal more.",
-  refusal: "This survey cannot be answered here, and nothing was sent",
   failed: "A part of this page could not be loaded. Please try again.",
 };
