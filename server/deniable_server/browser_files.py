@@ -84,7 +84,10 @@ class BrowserFiles:
 
     def index(self, entry: str) -> BrowserFile:
         """Give the file that a page with this entry starts with."""
-        return BrowserFile("index.js", self._index(entry).encode())
+        found = self.find(f"{entry}/index.js")
+        if found is None:
+            raise StoreError(f"the browser module has no entry {entry!r}")
+        return found
 
     def later(self, entry: str) -> list[str]:
         """Name what an entry may load once it runs, in order."""
@@ -92,7 +95,7 @@ class BrowserFiles:
         found: set[str] = set()
         waiting = [*joined]
         while waiting:
-            text = self._read(waiting.pop())
+            text = _BLOCK.sub("", self._read(waiting.pop()))
             named = [re.escape(name) for name in _IMPORT.findall(text)]
             named += [
                 re.sub(r"\\\$\\\{.*?\\\}", "[^/]+", re.escape(n)) for n in _LOADED.findall(text)
@@ -110,7 +113,7 @@ class BrowserFiles:
         if entry and entry not in ENTRIES:
             return None
         if entry and name == "index.js":
-            return self.index(entry)
+            return BrowserFile(name, self._index(entry).encode())
         source = self._folder / name
         if Path(name).suffix not in TYPES or Path(name).name != name or not source.is_file():
             return None

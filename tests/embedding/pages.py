@@ -11,6 +11,7 @@ from typing import Any
 from playwright.sync_api import BrowserContext
 
 from deniable_protocol import Survey
+from deniable_server.browser_files import BrowserFiles
 from tests.browser.visitor import Visitor
 from tests.browser.wire import Wire
 
@@ -29,6 +30,8 @@ _spec.loader.exec_module(example)
 example.surveys = cache(example.surveys)  # SurveyJS's JSON is converted once
 
 Pages = example.Pages
+FILES = BrowserFiles()
+example.BrowserFiles = lambda: FILES
 
 PANEL = Survey.load(
     {

@@ -40,6 +40,7 @@ export async function attach(form) {
     if (await made.start()) plain = made;
     status.tell("ready");
   } catch (error) {
+    await status.speak().catch(() => undefined); // without words, the event still tells
     status.fail(error);
   }
 }
