@@ -313,3 +313,13 @@ def test_verb(tmp_path: Path) -> None:
         assert said.exit_code in (1, 2), wrong
         assert "Error" in said.output
         assert "Traceback" not in said.output
+
+
+def test_the_guide_shows_what_the_verb_prints() -> None:
+    """Table and picture of docs/central.md are those of the command above them."""
+    found = compare(respondents=1000, options=5, epsilon=1.0)
+    docs = Path(__file__).parents[2] / "docs"
+    assert (docs / "central.svg").read_text(encoding="utf-8") == picture([found])
+    page = (docs / "central.md").read_text(encoding="utf-8")
+    for line in "\n".join([text(found), legend(found)]).splitlines():
+        assert line in page
