@@ -7,6 +7,7 @@ options take 13 MB instead of 800, and products go byte by byte through tables o
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,12 @@ Floats = NDArray[np.float64]
 _BYTES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
 """The eight bits of every byte, shape (256, 8)."""
 
-_CHUNK = 8192
+_CHUNK: Final = 8192
 """Rows at a time, so that what is computed from them stays in the processor's cache."""
+
+_PRODUCT: Final = 65_536
+"""Rows at a time in a product of matrices: few calls, because threads of a linear algebra library
+wait for each other at every call, and long where other programs have the processors."""
 
 
 def pack(indicators: NDArray[np.bool_]) -> Bits:
@@ -64,8 +69,8 @@ def gram(bits: Bits, weights: Floats, options: int) -> Floats:
     """
     found = np.zeros((options, options))
     roots = np.sqrt(weights).astype(np.float32)[:, None]
-    for start in range(0, len(bits), _CHUNK):
-        rows = slice(start, start + _CHUNK)
+    for start in range(0, len(bits), _PRODUCT):
+        rows = slice(start, start + _PRODUCT)
         scaled = unpack(bits[rows], options) * roots[rows]
         found += scaled.T @ scaled
     return found

@@ -130,9 +130,9 @@ def ratio(tally: Tally, top: ArrayLike, bottom: ArrayLike, *, level: float = 0.9
     z = float(ndtri((1 + level) / 2))
     # Under each R that is tried the expectation is 0, so its variance is taken about 0 and not
     # about the sample mean, as in a score test: a little longer, and closer to the level.
-    spread = covariance * (tally.n - 1) / (tally.n - z**2) if tally.n > z**2 else np.inf
-    if not np.all(np.isfinite(spread)):
+    if tally.n <= z**2:
         return Measured(value, se, least, most)
+    spread = covariance * ((tally.n - 1) / (tally.n - z**2))
     low, high = _fieller(means, spread, z, least, most)
     return Measured(value, se, low, high)
 

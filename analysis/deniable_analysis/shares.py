@@ -18,9 +18,9 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _NEWTON_STEPS: Final = 100
-_TOLERANCE: Final = 1e-11
-_CURVATURE_ROWS: Final = 100_000
-_STALE: Final = 0.05
+_TOLERANCE: Final = 1e-10
+_CURVATURE_ROWS: Final = 65_536
+_STALE: Final = 0.3
 """A step that leaves more than this of the violation asks for the curvature at the new place."""
 
 
@@ -174,7 +174,9 @@ class _Likelihood:
         rows, counted = (
             distinct(bits, channel.options, channel.subset) if times is None else (bits, times)
         )
-        return cls(rows, counted / counted.sum(), channel.options, float(channel.odds - 1))
+        # Column by column, as every pass goes through them.
+        rows, gain = np.asfortranarray(rows), float(channel.odds - 1)
+        return cls(rows, counted / counted.sum(), channel.options, gain)
 
     def at(self, shares: Floats) -> _Point:
         mixtures = shares.sum() + self.gain * row_sums(self.rows, shares)
@@ -184,7 +186,7 @@ class _Likelihood:
         return _Point(shares, mixtures, value, weights.sum() + self.gain * held)
 
     def curvature(self, here: _Point) -> Floats:
-        """Mean of A Aᵀ / (A x)², from at most about 100,000 rows: steps need it only roughly."""
+        """Mean of A Aᵀ / (A x)², from at most about 65,536 rows: steps need it only roughly."""
         pick = slice(None, None, 1 + len(self.rows) // _CURVATURE_ROWS)
         rows, times = self.rows[pick], self.times[pick]
         weights = times / times.sum() / here.mixtures[pick] ** 2

@@ -120,7 +120,7 @@ def test_reading_where_nothing_may_be_written(tmp_path, monkeypatch):
 
     def connect(address, **options):
         opened.append(address)
-        if not address.endswith("immutable=1"):  # what SQLite says where it cannot make its -shm file
+        if not address.endswith("immutable=1"):  # SQLite cannot make its -shm file
             raise sqlite3.OperationalError("unable to open database file")
         return real(address, **options)
 
