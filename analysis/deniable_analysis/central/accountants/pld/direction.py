@@ -63,6 +63,10 @@ class Direction:
         """Bound δ(ε); the lower end is 0 unless *lower*."""
         if self.lost() >= 1:
             return Bounds(0.0, 1.0, CONVOLVED)
+        if sum(self.counts) == 1:
+            pair, finite = self.pairs[0], self._single_delta(epsilon)
+            under = (finite + pair.infinite) * (1 - _RELATIVE) if pair.exact else 0.0
+            return Bounds(under, finite * (1 + _RELATIVE) + self.lost(), EXACT)
         plan = self._plan(max(epsilon, _LEAST_GUESS))
         found = plan.upper().upper_delta(epsilon)
         under = self._lower(plan, lambda c: c.lower_delta(epsilon)) if lower else 0.0
