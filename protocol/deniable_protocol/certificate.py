@@ -143,6 +143,7 @@ class Certificate:
             "questions_sent": survey.ask or len(survey.questions),
             "languages": list(survey.languages),
             "arms": list(survey.arms),
+            "by_invitation": survey.invite_key is not None,
             "waves": "memoize" if survey.memoize else None,
             "questions": [found.as_json() for found in self.questions],
             "cautions": [{"kind": c.kind, "text": c.text} for c in self.cautions],
@@ -193,6 +194,8 @@ class Certificate:
             f"{odds_text(survey.odds)} (epsilon {survey.epsilon:.3f}): a belief of 50 % becomes at "
             f"most {percent_up(self.belief)} %."
         )
+        if survey.invite_key is not None:
+            yield "Only people with an invitation can answer; it does not say who they are."
         if survey.memoize:
             yield "In later waves the same answer sends the same report, so it reveals nothing new."
         elif survey.arms:

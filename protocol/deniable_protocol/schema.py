@@ -55,6 +55,12 @@ def survey_schema() -> dict[str, Any]:
         "arms": {"type": "array", "items": {"type": "string", "pattern": _anchored(ARM)},
                  "minItems": 1, "uniqueItems": True,
                  "description": "Waves, sites or groups that a page may name. Public."},
+        "invite_key": {"type": "object", "required": ["modulus", "exponent"],
+                       "properties": {"modulus": {"type": "string", "pattern": "^[0-9a-f]+$"},
+                                      "exponent": {"type": "integer", "minimum": 3}},
+                       "additionalProperties": False,
+                       "description": "By invitation: the table that deniable invite prints."},
+        "results": _results(),
         "privacy": _privacy(),
         "questions": {"type": "array", "minItems": 1, "maxItems": MAX_QUESTIONS,
                       "items": {"$ref": "#/$defs/question"}},
@@ -92,6 +98,19 @@ def _privacy() -> dict[str, Any]:
     }
 
 
+def _results() -> dict[str, Any]:
+    reports = {"type": "integer", "minimum": 10, "maximum": 10**9}
+    return {
+        "type": "object",
+        "properties": {
+            "from": reports | {"description": "How many reports there must be before a result."},
+            "every": reports | {"description": "How many more before it is drawn again."},
+        },
+        "additionalProperties": False,
+        "description": "When results are shown to everyone.",
+    }
+
+
 def _question() -> dict[str, Any]:
     every = {key for keys in KEYS.values() for key in keys}
     return {
@@ -117,7 +136,7 @@ def _of_kind(kind: str, every: set[str]) -> dict[str, Any]:
 
 
 def _one_budget() -> dict[str, Any]:
-    """A question states its budget in one way, or not at all."""
+    """Allow one way to state a budget, or none."""
     keys = ("share", "epsilon", "odds", "truth")
     pairs = [[a, b] for place, a in enumerate(keys) for b in keys[place + 1 :]]
     return {"not": {"anyOf": [{"required": pair} for pair in pairs]}}
@@ -159,7 +178,7 @@ def _key(key: str) -> dict[str, Any]:
 
 
 def _text(key: str, says: str | None = None) -> dict[str, Any]:
-    """A text, or a table of texts by language."""
+    """Describe a text, or a table of texts by language."""
     one = {"type": "string", "minLength": 1, "maxLength": LONGEST[key], "pattern": r"\S"}
     found: dict[str, Any] = {"anyOf": [
         one,
