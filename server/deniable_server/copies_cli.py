@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO, Final
 
 import click
 
@@ -18,7 +19,7 @@ from .published import Outcome, Published
 from .transfer import Merged, back_up, import_lines
 from .transfer import merge as merge_stores
 
-_MOST_NAMED = 20
+_MOST_NAMED: Final = 20
 
 
 @click.command()
@@ -99,7 +100,7 @@ def export(name: str, database: str, output: str) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.File("rb"), metavar="FILE...")
 @database_option
 @plainly
-def import_(files: Iterable[click.utils.LazyFile], database: str) -> None:
+def import_(files: Sequence[BinaryIO], database: str) -> None:
     """Check and store reports from files of JSON lines; - reads standard input.
 
     Each report goes to the survey version that it was made for, which must be published here. It

@@ -138,7 +138,8 @@ def erase(name: str, database: str, yes: bool) -> None:
 
     The file is rewritten, and read to see that nothing of them is left. What is out of reach:
     backups and exports that were made, and copies that a file system, a disk or PostgreSQL's own
-    archive keeps. The survey itself stays known, so that its reports are refused if they come again.
+    archive keeps. The survey itself stays known, so that its reports are refused if they come
+    again.
     """
     with opened(database) as store:
         found = versions(store, name)

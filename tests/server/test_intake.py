@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,9 +15,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from deniable_protocol import Report, ReportError
 from deniable_protocol.errors import REASONS
-from deniable_server import create_app
+from deniable_server import ReportStore, create_app
 from deniable_server.app import HEADERS
+from deniable_server.life import Limits
 from deniable_server.problems import MAX_BODY_BYTES, PROBLEMS
 from deniable_server.services import services
 
@@ -190,6 +195,110 @@ def test_versions(app: Flask, http: FlaskClient) -> None:
         assert http.post(URL, data=dump(body(survey))).status_code == 201
     assert (store.count(first), store.count(second)) == (2, 1)
     assert http.get(f"/v1/surveys/{SURVEY.name}").data == CHANGED.to_json()
+
+
+def test_closed_and_erased(app: Flask, http: FlaskClient) -> None:
+    """A closed survey takes nothing new but knows what it has; of an erased one nothing is left."""
+    store = services(app).store
+    published = store.publish(SURVEY)
+    kept = dump(body())
+    assert http.post(URL, data=kept).status_code == 201
+    store.close_survey(published)
+    check_problem(http.post(URL, data=dump(body())), 403, "closed")
+    assert http.post(URL, data=kept).status_code == 200
+    many = http.post(URL, data=b"[" + kept + b"," + dump(body()) + b"]")
+    assert many.json == [{"status": 200}, {"status": 403, "reason": "closed"}]
+    assert http.get(f"/v1/surveys/{SURVEY.name}").status_code == 200
+    assert "Canteen" not in http.get("/").text
+    store.erase_survey(published)
+    check_problem(http.post(URL, data=kept), 410, "erased")
+    check_problem(http.get(f"/v1/surveys/{SURVEY.name}"), 410, "erased")
+    assert store.count(published) == 0
+
+
+def test_dates_and_target(tmp_path: Path) -> None:
+    """Whether a survey is open is decided when a report comes, also after the clock jumped."""
+    app = create_app({"DATABASE": tmp_path / "dates.db"})
+    store, http = services(app).store, app.test_client()
+    moments = [datetime(year, 6, 1, tzinfo=UTC) for year in (1969, 2026, 2099, 2026, 9999)]
+    limits = Limits(datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), target=3)
+    published = store.publish(SURVEY, limits)
+    found = []
+    for moment in moments:
+        store._clock = lambda moment=moment: moment
+        found.append([http.post(URL, data=dump(body())).status_code for _ in range(2)])
+    assert found == [[403, 403], [201, 201], [403, 403], [201, 403], [403, 403]]
+    assert store.days(published) == {"2026-06-01": 3}
+    services(app).close()
+
+
+def test_a_change_elsewhere_is_noticed(app: Flask, http: FlaskClient, tmp_path: Path) -> None:
+    """What another process decides holds for the next report, and its new version is found."""
+    assert http.post(URL, data=dump(body())).status_code == 201
+    with closing(ReportStore(tmp_path / "survey.db")) as other:
+        other.close_survey(other.publish(SURVEY))
+        check_problem(http.post(URL, data=dump(body())), 403, "closed")
+        other.publish(CHANGED)
+        assert http.post(URL, data=dump(body(CHANGED))).status_code == 201
+        services(app).store._remembered.clear()  # instead of waiting for a second
+        assert http.get(f"/v1/surveys/{SURVEY.name}").data == CHANGED.to_json()
+
+
+def test_mutated_reports(app: Flask, http: FlaskClient) -> None:
+    """Ten thousand broken reports, one at a time and in arrays: all refused, nothing changed."""
+    random = Random("mutations")
+    published = services(app).store.publish(SURVEY)
+    whole = [dump(body()) for _ in range(20)]
+    assert http.post(URL, data=b"[" + b",".join(whole) + b"]").status_code == 207
+    database = Path(services(app).store.name)
+    before, rows = database.read_bytes(), stored(app)
+    together: list[bytes] = []
+    alone = 0
+    while alone + len(together) < 10_000:
+        sent = mutated(random, dump(body()))
+        try:
+            Report.parse(sent, SURVEY)
+        except ReportError as error:
+            if error.reason != "not-json":
+                together.append(sent)
+                continue
+            alone += 1
+            answer = http.post(URL, data=sent)
+            assert answer.status_code in (207, 413, 422), sent
+            if answer.status_code == 207:
+                assert all(each["status"] == 422 for each in answer.json), sent
+    for start in range(0, len(together), 500):
+        some = together[start : start + 500]
+        answer = http.post(URL, data=b"[" + b",".join(some) + b"]")
+        assert [each["status"] for each in answer.json] == [422] * len(some)
+    assert 2_000 < alone < 8_000
+    assert stored(app) == rows
+    assert sum(services(app).store.days(published).values()) == rows
+    assert database.read_bytes() == before
+
+
+def mutated(random: Random, sent: bytes) -> bytes:
+    """Change a report at one place or more: bytes, brackets, keys, numbers, lengths."""
+    found = bytearray(sent)
+    for _ in range(random.choice((1, 1, 2, 5))):
+        place = random.randrange(len(found))
+        match random.randrange(6):
+            case 0:
+                found[place] = random.randrange(256)
+            case 1:
+                del found[place : place + random.randrange(1, 9)]
+            case 2:
+                found[place:place] = random.choice((b"[", b"]", b"{", b"}", b'"', b",", b"9", b"-"))
+            case 3:
+                found[place:place] = found[place // 2 : place]
+            case 4:
+                found = bytearray(found.replace(b'"order"', random.choice((b'"dish"', b'"ORDER"'))))
+            case 5:
+                other = random.choice((b"null", b"true", b"1e3", b"[[0]]", b"{}", b'"0"', b"11"))
+                found = bytearray(found.replace(b"[0]", other))
+        if not found:
+            return b""
+    return bytes(found)
 
 
 def test_report_of_another_survey_here(app: Flask, http: FlaskClient) -> None:
