@@ -22,6 +22,8 @@ _REACHED: Final = 1e-12
 """The same, for what is left when rounding ends it: a millionth of a standard error."""
 _NEAR: Final = 0.1
 """The same, from where on scoring gives way to Newton steps."""
+_FLOOR: Final = 1e-11
+"""Information, relative to what complete data would tell at the start, that counts as none."""
 _STRIDE: Final = 5.0
 """The most that a step may change any log-odds."""
 _FAR: Final = 10.0
@@ -80,21 +82,22 @@ def maximise(model: Model, start: Floats, *, penalised: bool = False) -> Fit:
 
     Steps are of Fisher scoring where the expected information can be added up. With randomized
     predictors, or reports of too many kinds to list, they are Newton steps where the observed
-    information is positive, and otherwise go by the outer products of scores or, at last, EM's own
-    information of the complete data, which always climbs. Every step is halved until the
+    information is positive, and otherwise go by the same with negative curvature turned, or by
+    EM's own information of the complete data, which always climbs. Every step is halved until the
     likelihood has grown.
     """
     here = _Place.at(model, start, penalised)
+    floor = _FLOOR * np.diag(here.point.complete_information)
     steps, length = 0, np.inf
     while steps < _STEPS:
-        moved, length = _climb(here, model, penalised, close=length < _NEAR)
+        moved, length = _climb(here, model, penalised, floor, close=length < _NEAR)
         steps += 1
         if moved is None or length < _CLOSE:
             break
-        here = moved
-        if steps % 5 == 0 and not penalised and runaway(here.point) is not None:
+        gained, here = moved.value - here.value, moved
+        if gained < _FLAT / 1e4 and not penalised and runaway(here.point) is not None:
             break
-    here, converged = _polish(here, model, penalised)
+    here, converged = _polish(here, model, penalised, floor)
     direction = None if penalised else runaway(here.point)
     return Fit(
         point=here.point,
@@ -108,12 +111,12 @@ def maximise(model: Model, start: Floats, *, penalised: bool = False) -> Fit:
 
 
 def _climb(
-    here: _Place, model: Model, penalised: bool, *, close: bool
+    here: _Place, model: Model, penalised: bool, floor: Floats, *, close: bool
 ) -> tuple[_Place | None, float]:
     """Take one step; None if nothing longer than rounding climbs. Also its squared length."""
     length = np.inf
     for information in _informations(here, model, penalised, close):
-        step = _solved(information, here.slope)
+        step = _solved(information, here.slope, floor)
         if step is None:
             continue
         length = min(length, float(here.slope @ step))
@@ -142,9 +145,17 @@ def _informations(here: _Place, model: Model, penalised: bool, close: bool) -> I
         yield expected_information(point)
     else:
         yield point.observed_information
-        scores = point.row_scores
-        yield (scores * model.rows.times[:, None]).T @ scores
+        yield _turned(point.observed_information)
     yield point.complete_information
+
+
+def _turned(information: Floats) -> Floats:
+    """Make a curvature positive by turning its eigenvalues, none nearer to 0 than 1e-8."""
+    scale = np.sqrt(np.maximum(np.abs(np.diag(information)), 1e-300))
+    values, vectors = np.linalg.eigh(information / scale[:, None] / scale)
+    sizes = np.maximum(np.abs(values), 1e-8)
+    found: Floats = (vectors * sizes) @ vectors.T * scale[:, None] * scale
+    return found
 
 
 def _differences(here: _Place, model: Model) -> Floats:
@@ -159,8 +170,13 @@ def _differences(here: _Place, model: Model) -> Floats:
     return (found + found.T) / 2
 
 
-def _solved(information: Floats, slope: Floats) -> Floats | None:
-    """Solve for a step with columns scaled alike; None where the matrix is not positive."""
+def _solved(information: Floats, slope: Floats, floor: Floats) -> Floats | None:
+    """Solve for a step with columns scaled alike; None where the matrix is not positive.
+
+    The floor keeps rounding in a slope from being taken for a long way to go, where log-odds are
+    so large that nothing is known about them any more.
+    """
+    information = information + np.diag(floor)
     diagonal = np.diag(information)
     if not np.all(np.isfinite(information)) or np.any(diagonal <= 0):
         return None
@@ -173,7 +189,7 @@ def _solved(information: Floats, slope: Floats) -> Floats | None:
     return found
 
 
-def _polish(here: _Place, model: Model, penalised: bool) -> tuple[_Place, bool]:
+def _polish(here: _Place, model: Model, penalised: bool, floor: Floats) -> tuple[_Place, bool]:
     """Take full Newton steps, all by one curvature, for as long as they make the slope smaller.
 
     Whether this ended at a maximum: the curvature is that of one, and what is left of a step is
@@ -181,14 +197,14 @@ def _polish(here: _Place, model: Model, penalised: bool) -> tuple[_Place, bool]:
     """
     information = _differences(here, model) if penalised else here.point.observed_information
     for _ in range(6):
-        step = _solved(information, here.slope)
+        step = _solved(information, here.slope, floor)
         if step is None:
             break
         there = _Place.at(model, here.point.coefficients + step, penalised)
         if not np.isfinite(there.value) or np.abs(there.slope).max() >= np.abs(here.slope).max():
             break
         here = there
-    step = _solved(information, here.slope)
+    step = _solved(information, here.slope, floor)
     return here, step is not None and float(here.slope @ step) < _REACHED
 
 

@@ -35,7 +35,7 @@ class ByFormula:
         """Make the columns for every row and cell."""
         matrices = []
         for cell in cells:
-            made = self.spec.get_model_matrix(_frame(data, latent, cell, rows), na_action="ignore")
+            made = _made(self.spec.get_model_matrix, _frame(data, latent, cell, rows))
             matrices.append(np.asarray(made, dtype=np.float64))
         names = tuple(map(str, self.spec.column_names))
         return _factored(names, np.stack(matrices))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deniable_protocol import EstimateError
 
+from .expected import has_expected
 from .fit import Fit, maximise
 from .model import Model
 from .outcomes import Categories, Normal, Outcome
@@ -54,6 +55,11 @@ def settle(rows: Rows, start: Floats | None = None, *, penalised: bool = False) 
     elif len(rows.cells) > 1 and rows.given.shape[1] > 1:
         first = _coarse(model)
     fit = maximise(model, first, penalised=penalised)
+    if fit.separated and has_expected(model) and isinstance(model.outcome, Categories):
+        # The likelihood may have a finite maximum as well, and a higher one: look from its middle.
+        middle = maximise(model, first, penalised=True)
+        again = maximise(model, middle.point.coefficients)
+        fit = again if again.point.value > fit.point.value else fit
     empty: list[tuple[int, ...]] = []
     while len(fit.point.model.rows.cells) > 1:
         smaller = _without_emptiest(fit, penalised)
