@@ -21,7 +21,7 @@ from scipy.stats import binom
 
 from deniable_analysis import METHODS, Design, Reports, describe, estimate, interval
 from deniable_analysis.bootstrap import bootstrap
-from deniable_analysis.shares import fit_counts
+from deniable_analysis.shares import fill
 from deniable_protocol import Channel, Survey
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
@@ -173,7 +173,7 @@ def simultaneous_rows() -> Iterator[list[str]]:
             row.append(f"{held.all(axis=1).mean():.3f}")
         row.append(f"{_bootstrap_coverage(channel, shares, drawn[:BOOTSTRAPPED]):.3f}")
         moments = (drawn / n - offset) / slope
-        fitted = np.array([fit_counts(counts, channel).shares for counts in drawn[:4_000]])
+        fitted = fill(drawn, channel)
         row += [f"{_rmse(found, shares):.4f}" for found in (moments, fitted)]
         yield row
 

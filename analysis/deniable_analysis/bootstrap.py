@@ -12,7 +12,7 @@ from deniable_protocol import EstimateError
 
 from .bits import column_sums, distinct
 from .reports import Reports
-from .shares import fit_counts, fit_subsets
+from .shares import fill, fit_subsets
 from .tally import Tally
 
 Floats = NDArray[np.float64]
@@ -101,7 +101,7 @@ def _resampled(
     if channel.subset == 1:
         drawn = rng.multinomial(n, tally.counts / n, size=replicates)
         if estimator == "mle":
-            return np.stack([fit_counts(counts, channel).shares for counts in drawn])
+            return fill(drawn, channel)
         return np.asarray((drawn / n - offset) / slope, dtype=np.float64)
     rows, times = distinct(tally.rows[tally.sent], channel.options, channel.subset)
     found = np.empty((replicates, channel.options))

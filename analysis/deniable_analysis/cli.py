@@ -9,7 +9,9 @@ import click
 from deniable_protocol import DeniableError, Survey
 
 from .export import to_csv, to_json
+from .export_r import to_r
 from .intervals import METHODS, Method
+from .methods_text import methods_paragraph
 from .page import render
 from .reading import read_reports
 from .results import analyse
@@ -27,6 +29,13 @@ from .text import summary
 @click.option("--output", metavar="FILE", help="Where to write the page. [default: NAME.html]")
 @click.option("--json", "json_file", metavar="FILE", help="Also write JSON; - prints only that.")
 @click.option("--csv", "csv_file", metavar="FILE", help="Also write CSV; - prints only that.")
+@click.option("--r", "r_file", metavar="FILE", help="Also write an R script that redoes it.")
+@click.option(
+    "--methods",
+    "methods_file",
+    metavar="FILE",
+    help="Also write a methods paragraph for a paper, with its citations; - prints only that.",
+)
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -59,6 +68,8 @@ def report(
     output: str | None,
     json_file: str | None,
     csv_file: str | None,
+    r_file: str | None,
+    methods_file: str | None,
     level: float,
     method: Method | None,
     simultaneous: bool,
@@ -85,11 +96,12 @@ def report(
     except DeniableError as error:
         raise click.ClickException(str(error)) from None
     page = Path(output or f"{reports.survey.name}.html")
-    if json_file:
-        _write(json_file, to_json(results))
-    if csv_file:
-        _write(csv_file, to_csv(results))
-    if "-" in (json_file, csv_file):
+    files = [(json_file, to_json), (csv_file, to_csv), (r_file, to_r),
+             (methods_file, methods_paragraph)]  # fmt: skip
+    for name, written in files:
+        if name:
+            _write(name, written(results))
+    if any(name == "-" for name, _ in files):
         return
     click.echo(summary(results))
     _write(str(page), render(results))

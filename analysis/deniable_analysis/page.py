@@ -10,8 +10,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from deniable_protocol.canonical import digest
 
 from . import wording
+from .checks import checks_of
 from .estimate import format_level
 from .intervals import Method
+from .methods_text import methods_paragraph
 from .reports import Reports
 from .results import Results, analyse
 
@@ -68,6 +70,8 @@ def render(results: Results) -> str:
             hollow=any(found.best in (0, 1) for found in rows),
             ticks=_TICKS,
             open_up_to=_OPEN_UP_TO,
+            checks=checks_of(results),
+            paper=methods_paragraph(results).strip().split("\n\n") if results.reports.n else [],
             w=wording,
         )
     )

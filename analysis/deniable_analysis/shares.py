@@ -81,15 +81,33 @@ def fit_counts(counts: Counts, channel: Channel) -> BestFit:
         channel: A channel with subset size 1.
     """
     bottom = float(channel.q / (channel.p - channel.q))
-    falling = np.sort(counts)[::-1].astype(np.float64)
-    levels = np.cumsum(falling) / (1 + bottom * np.arange(1, len(falling) + 1))
-    support = int(np.flatnonzero(falling > bottom * levels)[-1])
-    shares = np.maximum(0.0, counts / levels[support] - bottom)
-    shares /= shares.sum()
+    shares = fill(counts[None, :], channel)[0]
     mixture = bottom + shares
     # A count of 0 can have no say, and the others cannot have a mixture of 0.
     ratios = np.divide(counts, mixture, where=counts > 0, out=np.zeros(len(counts)))
     return BestFit(shares, _violation(shares, (bottom * ratios.sum() + ratios) / counts.sum()))
+
+
+def fill(counts: Counts, channel: Channel) -> Floats:
+    """Find the shares of ``fit_counts`` for many tables of counts at once.
+
+    Args:
+        counts: Shape (tables, options), each table with at least one report.
+        channel: A channel with subset size 1.
+
+    Returns:
+        float64, shape (tables, options).
+    """
+    bottom = float(channel.q / (channel.p - channel.q))
+    size = counts.shape[1]
+    falling = -np.sort(-counts, axis=1).astype(np.float64)
+    levels = np.cumsum(falling, axis=1) / (1 + bottom * np.arange(1, size + 1))
+    # The last option, from the largest count down, that stands above the water.
+    support = size - 1 - np.argmax((falling > bottom * levels)[:, ::-1], axis=1)
+    level = np.take_along_axis(levels, support[:, None], axis=1)
+    shares = np.maximum(0.0, counts / level - bottom)
+    found: Floats = shares / shares.sum(axis=1, keepdims=True)
+    return found
 
 
 def fit_subsets(bits: Bits, channel: Channel, times: Floats | None = None) -> BestFit:

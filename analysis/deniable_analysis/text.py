@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import wording
+from .checks import checks_of
 from .estimate import table
 from .results import Block, Results
 
@@ -21,7 +22,8 @@ def summary(results: Results) -> str:
         for place, block in enumerate(section.blocks):
             text = [str(section.question.text)] if place == 0 else []
             parts.append("\n".join([*text, *_block(block, results)]))
-    return "\n\n".join(parts)
+    checks = [f"{check.about}: {check.sentence}" for check in checks_of(results)]
+    return "\n\n".join([*parts, "\n".join(checks)] if checks else parts)
 
 
 def _block(block: Block, results: Results) -> list[str]:
