@@ -175,9 +175,7 @@ def test_criteria_and_missing_reports() -> None:
     assert found.aic == pytest.approx(4 - 2 * found.llf)
     assert found.bic == pytest.approx(2 * np.log(2423) - 2 * found.llf)
     gaps = {"contact": [0, 1, np.nan, 1, 0, 0], "x": [1.0, 2, 3, 4, 5, np.nan]}
-    with pytest.raises(
-        EstimateError, match=r"2 rows have a missing value in (contact, x|x, contact)"
-    ):
+    with pytest.raises(EstimateError, match="2 rows have a missing value in x, contact"):
         regress("contact ~ x", data=gaps, designs={"contact": FORCED})
     dropped = regress("contact ~ x", data=gaps, designs={"contact": FORCED}, missing="drop")
     assert (dropped.nobs, dropped.dropped) == (4, 2)

@@ -70,10 +70,20 @@ def parse(
 def with_spec(made: ByFormula, data: Data, latent: Mapping[str, Reported], rows: int) -> ByFormula:
     """Fix categories and transformations on the data of the fit."""
     cell = np.zeros(len(latent), dtype=np.int64)
-    matrix = _library().model_matrix(
-        made.spec, _frame(data, latent, cell, rows), na_action="ignore"
-    )
+    frame = _frame(data, latent, cell, rows)
+    matrix = _made(lambda given, **how: _library().model_matrix(made.spec, given, **how), frame)
     return ByFormula(matrix.model_spec)
+
+
+def _made(make: Callable[..., Any], frame: Any) -> Any:
+    """Make a design matrix, and turn whatever cannot be made into one kind of error."""
+    library = _library()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", library.errors.DataMismatchWarning)
+            return make(frame, na_action="ignore")
+    except (library.errors.FormulaicError, library.errors.DataMismatchWarning) as error:
+        raise EstimateError(f"the formula does not fit the data: {error}") from error
 
 
 def _library() -> Any:
