@@ -111,3 +111,7 @@ class MechanismError(PrivacyError):
 
 class EventError(PrivacyError):
     """An accountant has no theorem for this event, neighbouring relation or δ."""
+
+
+class SpendError(PrivacyError):
+    """A release would pass a ledger's privacy budget. Nothing was written down."""

@@ -42,7 +42,7 @@ class AdvancedAccountant(Accountant):
     >>> from deniable_analysis.central.events import Neighbours, PureEvent
     >>> accountant = AdvancedAccountant(Neighbours.REPLACE_ONE).spend(PureEvent(0.1), 1000)
     >>> round(accountant.epsilon(1e-6), 4), accountant.bounds(1e-6).method
-    (19.0567, 'optimal composition (Kairouz, Oh and Viswanath, Theorem 3.3)')
+    (19.3447, 'optimal composition (Kairouz, Oh and Viswanath, Theorem 3.3)')
     """
 
     name = "advanced"

@@ -28,6 +28,7 @@ from deniable_protocol.errors import EventError
 
 # Slopes ε at which a trade-off curve is supported by tangents; dense where curves bend.
 _TANGENTS = 200
+_MOST_KNOWN = 256  # events that are recognised by being the same object
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,7 @@ class Accountant(ABC):
             raise EventError(f"neighbours must be a Neighbours, got {neighbours!r}")
         self._neighbours = neighbours
         self._counts: dict[Leaf, int] = {}
-        self._last: Event | None = None
-        self._last_spent = 0
+        self._again: dict[int, tuple[Event, list[int]]] = {}
 
     @property
     def neighbours(self) -> Neighbours:
@@ -102,13 +102,13 @@ class Accountant(ABC):
         Raises:
             EventError: If there is no theorem for the event under this relation.
         """
-        if event is self._last and count == 1:  # a million equal steps must not take a minute
-            self._last_spent += 1
+        known = self._again.get(id(event))
+        if known is not None and count == 1:  # a million steps must not take a minute
+            known[1][0] += 1
             return self
         self._settle()
-        for release, times in self._checked(event, count).items():
-            self._counts[release] = times
-        self._last = event
+        self._counts.update(self._checked(event, count))
+        self._again[id(event)] = event, [0]  # holds the event, so its id stays its own
         return self
 
     def spend_all(self, events: Iterable[Event]) -> Self:
@@ -234,10 +234,13 @@ class Accountant(ABC):
         return max(value, 0.0)
 
     def _settle(self) -> None:
-        """Write repetitions of the last event into the ledger."""
-        if self._last is not None and self._last_spent:
-            again, self._last_spent = self._last_spent, 0
-            self._counts.update(self._checked(self._last, again))
+        """Write repetitions of known events into the ledger."""
+        for event, times in self._again.values():
+            if times[0]:
+                self._counts.update(self._checked(event, times[0]))
+                times[0] = 0
+        if len(self._again) > _MOST_KNOWN:
+            self._again.clear()
 
     def _checked(
         self, event: Event, count: int, onto: Mapping[Leaf, int] | None = None

@@ -28,6 +28,23 @@ ACCOUNTANTS: dict[str, Callable[[Neighbours], Accountant]] = {
 }
 
 
+def accountant_for(name: str, neighbours: Neighbours) -> Accountant:
+    """Make an accountant by its name.
+
+    Args:
+        name: ``basic``, ``advanced``, ``zcdp``, ``rdp``, ``gdp``, ``pld`` or ``best``.
+        neighbours: Which data sets count as neighbours.
+
+    Raises:
+        EventError: If there is no accountant of that name.
+    """
+    make = {**ACCOUNTANTS, "best": BestAccountant}.get(name)
+    if make is None:
+        names = ", ".join([*ACCOUNTANTS, "best"])
+        raise EventError(f"accountant must be one of {names}; got {name!r}")
+    return make(neighbours)
+
+
 class BestAccountant(Accountant):
     """Ask every accountant that can take the whole ledger, and keep the smallest answer.
 
@@ -37,7 +54,7 @@ class BestAccountant(Accountant):
     >>> accountant = BestAccountant(Neighbours.REPLACE_ONE).spend(LaplaceEvent(10.0), 100)
     >>> found = accountant.bounds(1e-6)
     >>> found.method, round(found.upper, 3)
-    ('pld: privacy loss distribution', 4.705)
+    ('pld: privacy loss distribution', 4.693)
     """
 
     name = "best"

@@ -60,7 +60,7 @@ def optimal_epsilon(level: float, count: int, slack: float) -> float:
         slack: δ′ in (0, 1).
 
     >>> round(optimal_epsilon(0.1, 100, 1e-6), 6)
-    4.853279
+    4.774568
     """
     if level == 0:
         return 0.0

@@ -29,7 +29,7 @@ class RDPAccountant(MomentAccountant):
     >>> step = PoissonSampledEvent(256 / 60000, GaussianEvent(1.1))
     >>> accountant = RDPAccountant(Neighbours.ADD_OR_REMOVE_ONE).spend(step, 14062)
     >>> round(accountant.epsilon(1e-5), 4)
-    2.5962
+    2.5965
     """
 
     name = "rdp"
