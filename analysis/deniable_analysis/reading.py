@@ -105,6 +105,6 @@ def _indices(cell: str | None) -> list[int] | None:
 
 def _parsed(source: bytes | Mapping[str, Any], survey: Survey, place: str) -> Report:
     try:
-        return Report.parse(source, survey)
+        return Report.parse(source, survey, stored=True)
     except ReportError as error:
         raise EstimateError(f"{place}: {error}") from None

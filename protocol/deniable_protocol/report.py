@@ -38,8 +38,15 @@ class Report:
     token: Token | None = None
 
     @classmethod
-    def parse(cls, source: bytes | Mapping[str, Any], survey: Survey) -> Report:
+    def parse(
+        cls, source: bytes | Mapping[str, Any], survey: Survey, *, stored: bool = False
+    ) -> Report:
         """Read a report and check that *survey* can have produced it.
+
+        Args:
+            source: What came in.
+            survey: The survey that it says it answers.
+            stored: Whether an intake has taken it already: what is stored has no token.
 
         Raises:
             ReportError: If it cannot. ``reason`` says why; the message never quotes the input.
@@ -61,7 +68,7 @@ class Report:
             raise ReportError("id")
         if survey.arms and found["arm"] not in survey.arms:
             raise ReportError("arm")
-        token = _token(found, survey)
+        token = None if stored and "token" not in found else _token(found, survey)
         answers = MappingProxyType(_answers(found["answers"], survey))
         return cls(survey.digest, found["id"], answers, found.get("arm"), token)
 

@@ -1,6 +1,6 @@
 """What every store does, in the SQL that SQLite and PostgreSQL have in common.
 
-``deniable_protocol.layout`` says where reports are. Beside them there are two more tables:
+``deniable_protocol.layout`` says where reports are. Beside them there are more tables:
 
 ``counters``
     How many reports of a survey version (``digest``) came in on a ``day`` (UTC), so that an
@@ -8,6 +8,10 @@
 ``life``
     What the operator decided about a survey version: its ``state``, when it ``opens`` and
     ``closes``, and the ``target`` number of reports at which it is full.
+``spent``
+    Hashes of the tokens with which invited people answered, of all surveys together.
+``results``
+    The page of results that everyone may see, and from how many ``reports`` it was drawn.
 
 Nothing links a report to a day, an address, a browser or another report.
 """
@@ -17,13 +21,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from deniable_protocol import Report
 
 from .catalogue import Catalogue, Session
 from .life import State, Status
 from .published import Entry, Outcome, Published, Row
+
+_SPEND: Final = "INSERT INTO spent (hash) VALUES (?) ON CONFLICT (hash) DO NOTHING"
 
 
 class Store(Catalogue):
@@ -81,10 +87,13 @@ class Store(Catalogue):
         room = len(reports) if target is None else max(0, target - held)
         rows = [published.row(report) for report in reports]
         new = self._insert(session, published, rows, room if open_now else 0)
+        spent = self._spend(session, published, {i: r for i, r in enumerate(reports) if new[i]})
         outcomes = [
-            Outcome.STORED if new[place] else self._compare(session, published, row)
+            Outcome.SPENT if place in spent
+            else Outcome.STORED if new[place]
+            else self._compare(session, published, row)
             for place, row in enumerate(rows)
-        ]
+        ]  # fmt: skip
         if stored := outcomes.count(Outcome.STORED):
             session.execute(self._count_up, (digest, now.date().isoformat(), stored))
         return outcomes
@@ -113,6 +122,44 @@ class Store(Catalogue):
                 new[place] = stored
             room -= sum(new[place] for place in now)
         return new
+
+    def _spend(self, session: Session, published: Published, new: Mapping[int, Report]) -> set[int]:
+        """Spend the tokens of new reports, and take back each whose token was spent before."""
+        tokens = sorted((r.token.spent, place) for place, r in new.items() if r.token is not None)
+        fresh = session.insert(_SPEND, [(hash_,) for hash_, _ in tokens]) if tokens else []
+        again = {place for (_, place), first in zip(tokens, fresh, strict=True) if not first}
+        for place in again:
+            delete = f"DELETE FROM {published.table} WHERE id = ?"  # noqa: S608  # a matched name
+            session.execute(delete, (new[place].key,))
+        return again
+
+    def spent(self) -> list[bytes]:
+        """Give the hashes of all tokens that were used, sorted."""
+        with self._looking() as session:
+            rows = session.execute("SELECT hash FROM spent ORDER BY hash").fetchall()
+        return [bytes(row[0]) for row in rows]
+
+    def adopt_spent(self, hashes: Sequence[bytes]) -> None:
+        """Take over which tokens were used elsewhere."""
+        with self._adding([]) as session:
+            session.insert(_SPEND, [(hash_,) for hash_ in hashes])
+
+    def results(self, published: Published) -> tuple[int, str] | None:
+        """Give the page of results that everyone may see, and from how many reports it is."""
+        query = "SELECT reports, page FROM results WHERE digest = ?"
+        with self._looking() as session:
+            row = session.execute(query, (published.survey.digest,)).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def keep_results(self, published: Published, reports: int, page: str) -> None:
+        """Keep a page of results, unless another process has drawn one in the meantime."""
+        digest, rule = published.survey.digest, published.survey.results
+        with self._deciding(digest) as session:
+            query = "SELECT reports FROM results WHERE digest = ?"
+            row = session.execute(query, (digest,)).fetchone()
+            if rule is not None and rule.due(reports, row and row[0]):
+                session.execute("DELETE FROM results WHERE digest = ?", (digest,))
+                session.execute("INSERT INTO results VALUES (?, ?, ?)", (digest, reports, page))
 
     def _compare(self, session: Session, published: Published, row: Row) -> Outcome:
         query = f"SELECT {published.columns} FROM {published.table} WHERE id = ?"  # noqa: S608
@@ -193,7 +240,8 @@ class Store(Catalogue):
             ids += [row[0] for row in session.execute(f"{query} DESC LIMIT 32").fetchall()]
             session.execute(f"DROP TABLE {table}")
             session.execute(self._create_table(published))  # an empty one: whoever reads finds it
-            session.execute("DELETE FROM counters WHERE digest = ?", (digest,))
+            for beside in ("counters", "results"):
+                session.execute(f"DELETE FROM {beside} WHERE digest = ?", (digest,))  # noqa: S608
             self._decide(session, published, State.ERASED)
         self._wipe(ids)
         return count

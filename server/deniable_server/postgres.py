@@ -154,7 +154,7 @@ class _Session:
         return self._connection.execute(query.replace("?", "%s").encode(), tuple(values) or None)
 
     def insert(self, query: str, rows: Sequence[Row]) -> list[bool]:
-        sent = [self.execute(f"{query} RETURNING id", row) for row in rows]
+        sent = [self.execute(f"{query} RETURNING 1", row) for row in rows]
         return [cursor.fetchone() is not None for cursor in sent]
 
 

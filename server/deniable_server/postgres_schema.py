@@ -46,7 +46,16 @@ def m002_life(execute: Execute) -> None:
     execute("INSERT INTO life (digest, state) SELECT digest, 'open' FROM surveys")
 
 
-_STEPS: Final = (m001_surveys, m002_life)
+def m003_spent_and_results(execute: Execute) -> None:
+    """Create the table of used tokens, which leads to no report, and that of drawn results."""
+    execute("CREATE TABLE spent (hash BYTEA PRIMARY KEY CHECK (length(hash) = 32))")
+    execute(
+        "CREATE TABLE results (digest TEXT PRIMARY KEY REFERENCES surveys (digest),"
+        " reports BIGINT NOT NULL, page TEXT NOT NULL)"
+    )
+
+
+_STEPS: Final = (m001_surveys, m002_life, m003_spent_and_results)
 
 
 def migrate(connection: Any, name: str) -> None:

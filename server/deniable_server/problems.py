@@ -42,6 +42,10 @@ PROBLEMS: Final[dict[str, Problem]] = {
     "conflict": Problem(409, "Another report with this id is stored; it stays as it is."),
     "closed": Problem(403, "This survey does not take reports now. Nothing was stored."),
     "erased": Problem(410, "This survey and all of its reports were erased."),
+    "spent": Problem(409, "This invitation was used already; the first report stays."),
+    "code": Problem(403, "There is no such invitation code, or it was used by another device."),
+    "token-request": Problem(422, "A request for a token has a code and a blinded message."),
+    "too-many": Problem(429, "Too many requests came from your network just now. Try again later."),
     "unknown-survey": Problem(404, "There is no survey of this name here."),
     "unavailable": Problem(
         503, "The report could not be stored just now. Sending it again is safe."
@@ -53,7 +57,7 @@ def problem(reason: str) -> Response:
     """Answer with one of ``PROBLEMS``."""
     found = PROBLEMS[reason]
     response = _document(found.status, found.title, type=f"/problems/{reason}", reason=reason)
-    if found.status == HTTPStatus.SERVICE_UNAVAILABLE:
+    if found.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
 

@@ -18,7 +18,7 @@ class Outcome(Enum):
     """What became of a report.
 
     Stored now, held already, refused for another with its id, refused because its survey takes no
-    reports at the moment, or because its survey was erased.
+    reports at the moment, because its survey was erased, or because its token was used before.
     """
 
     STORED = "stored"
@@ -26,6 +26,7 @@ class Outcome(Enum):
     CONFLICT = "conflict"
     CLOSED = "closed"
     ERASED = "erased"
+    SPENT = "spent"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Published:
             if isinstance(value, int | bytes)
         }
         found = {"survey": self.survey.digest, "id": f"{key:016x}", "answers": answers, **arm}
-        return Report.parse(found, self.survey)
+        return Report.parse(found, self.survey, stored=True)
 
 
 Entry = tuple[Published, Report]

@@ -51,7 +51,18 @@ def m002_life(database: Database) -> None:
     database.execute("INSERT INTO life (digest, state) SELECT digest, 'open' FROM surveys")
 
 
-_STEPS: Final = (m001_surveys, m002_life)
+def m003_spent_and_results(database: Database) -> None:
+    """Create the table of used tokens, which leads to no report, and that of drawn results."""
+    database.execute(
+        "CREATE TABLE spent (hash BLOB PRIMARY KEY CHECK (length(hash) = 32)) STRICT, WITHOUT ROWID"
+    )
+    database.execute(
+        "CREATE TABLE results (digest TEXT PRIMARY KEY REFERENCES surveys (digest),"
+        " reports INTEGER NOT NULL, page TEXT NOT NULL) STRICT"
+    )
+
+
+_STEPS: Final = (m001_surveys, m002_life, m003_spent_and_results)
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -48,6 +48,7 @@ def merge(source: Store, target: Store) -> Iterator[Merged]:
     stays erased.
     """
     with source.frozen():
+        target.adopt_spent(source.spent())
         for theirs in source.surveys():
             known = target.find(theirs.survey.digest) is not None
             life = source.life(theirs)
@@ -178,4 +179,4 @@ def _entry(store: Store, line: bytes) -> Entry:
     published = store.find(digest)
     if published is None:
         raise StoreError("its survey is not published here; publish it first")
-    return published, Report.parse(line, published.survey)
+    return published, Report.parse(line, published.survey, stored=True)

@@ -101,7 +101,7 @@ class Postgres:
         if self.process.poll() is None:
             # Each of them has a group of its own; the first one is stopped while they are listed.
             self.process.send_signal(signal.SIGSTOP)
-            workers = _children(self.process.pid)
+            workers = children(self.process.pid)
             for pid in (self.process.pid, *workers):
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
@@ -125,7 +125,7 @@ class Postgres:
         self.stop()
 
 
-def _children(parent: int) -> list[int]:
+def children(parent: int) -> list[int]:
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

@@ -13,10 +13,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
+
+from deniable_server.contract import Store
+from deniable_server.opening import is_postgres, open_store
 
 from .samples import SURVEY, body, dump
 
@@ -31,7 +35,7 @@ class Server:
 
     def __init__(
         self, folder: Path, *, script: Path | None = None, options: Sequence[str] = (),
-        database: str | None = None, host: str = "127.0.0.1", user: str | None = None, **env: str,
+        database: str | None = None, host: str = "127.0.0.1", prefix: Sequence[str] = (), **env: str,
     ) -> None:  # fmt: skip
         self.database = folder / "survey.db"
         self.host = host
@@ -42,9 +46,9 @@ class Server:
         program += ["--host", host] if host != "127.0.0.1" else []
         with self._outputs[0].open("wb") as out, self._outputs[1].open("wb") as err:
             self.process = subprocess.Popen(
-                [sys.executable, *program, str(survey),
+                [*prefix, sys.executable, *program, str(survey),
                  "--database", database or str(self.database), *options],
-                stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=os.environ | env, user=user,
+                stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=os.environ | env,
             )  # fmt: skip
         self.port = self._wait_for_port()
 
@@ -127,42 +131,84 @@ def _complete(found: bytes) -> bool:
 
 
 class Load:
-    """Post new reports over several connections until the server is gone; remember the answers."""
+    """Post new reports over several connections, and remember the answers.
 
-    def __init__(self, server: Server, connections: int = 8) -> None:
-        self.server = server
+    Without *patient* it ends when the server is gone. With it, a connection that fails is made
+    again, and a report that was not acknowledged is sent again, the same bytes, as devices do.
+    """
+
+    def __init__(self, *servers: Server, connections: int = 8, patient: bool = False) -> None:
         self.sent: set[str] = set()
         self.acknowledged: set[str] = set()
-        self.statuses: set[int] = set()
-        self._threads = [threading.Thread(target=self._run) for _ in range(connections)]
+        self.statuses: Counter[int | str] = Counter()
+        self._patient, self._stop = patient, threading.Event()
+        self._threads = [
+            threading.Thread(target=self._run, args=(servers[n % len(servers)],))
+            for n in range(connections)
+        ]
         for thread in self._threads:
             thread.start()
 
-    def _run(self) -> None:
-        with closing(self.server.connect()) as connection:
-            while True:
-                sent = body()
-                self.sent.add(sent["id"])
+    def _run(self, server: Server) -> None:
+        sent = body()
+        while not self._stop.is_set():
+            with closing(server.connect()) as connection:
                 try:
-                    connection.request("POST", REPORTS, json.dumps(sent))
-                    answer = connection.getresponse()
-                    answer.read()
-                except (OSError, http.client.HTTPException):
-                    return
-                self.statuses.add(answer.status)
-                if answer.status == 201:
-                    self.acknowledged.add(sent["id"])
-                if answer.getheader("Connection") == "close":
-                    return
-
-    def wait_for(self, count: int) -> None:
-        for _ in range(2000):
-            if len(self.acknowledged) >= count:
+                    while not self._stop.is_set():
+                        self.sent.add(sent["id"])
+                        connection.request("POST", REPORTS, json.dumps(sent))
+                        answer = connection.getresponse()
+                        answer.read()
+                        self.statuses[answer.status] += 1
+                        if answer.status in (200, 201):
+                            self.acknowledged.add(sent["id"])
+                            sent = body()
+                        elif self._patient:
+                            time.sleep(0.02)
+                        if answer.getheader("Connection") == "close":
+                            break
+                except (OSError, http.client.HTTPException) as error:
+                    self.statuses[type(error).__name__] += 1
+                    time.sleep(0.02)
+            if not self._patient:
                 return
+
+    def wait_for(self, more: int, seconds: float = 60) -> None:
+        """Wait until so many more reports are acknowledged."""
+        goal, until = len(self.acknowledged) + more, time.monotonic() + seconds
+        while len(self.acknowledged) < goal:
+            assert time.monotonic() < until, f"stuck with {self.statuses}"
             time.sleep(0.005)
-        raise AssertionError(f"only {len(self.acknowledged)} reports were acknowledged")
+
+    def stop(self) -> None:
+        self._stop.set()
+        self.join()
 
     def join(self) -> None:
         for thread in self._threads:
-            thread.join(20)
+            thread.join(30)
             assert not thread.is_alive()
+
+    def check(self, address: str | Path) -> int:
+        """Check that nothing acknowledged is missing, nothing is half there, and counters agree."""
+        if not is_postgres(str(address)):
+            with closing(sqlite3.connect(address)) as db:
+                assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        with closing_quickly(open_store(str(address))) as store:
+            published = store.newest(SURVEY.name)
+            assert published is not None
+            # Reading checks each row: what is half there is no report of the survey.
+            found = [report for chunk in store.reports(published) for report in chunk]
+            assert sum(store.days(published).values()) == len(found)
+        assert self.acknowledged <= {report.id for report in found} <= self.sent
+        whole = body()["answers"]
+        assert all({n: list(a) for n, a in r.answers.items()} == whole for r in found)
+        return len(found)
+
+
+@contextmanager
+def closing_quickly(store: Store) -> Iterator[Store]:
+    try:
+        yield store
+    finally:
+        store.close(rewrite=False)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import secrets
+from pathlib import Path
 from typing import Any
 
-from deniable_protocol import Report, Survey
+from deniable_protocol import PublicKey, Report, Survey, Token
+from deniable_protocol.blind import PREFIX, SALT, encode, message
 
 SOURCE: dict[str, Any] = {
     "name": "canteen-2026",
@@ -33,6 +35,7 @@ SAMPLED = Survey.load(
         ],
     }
 )
+SHOWN = Survey.load(SOURCE | {"name": "shown", "results": {"from": 20, "every": 10}})
 WIDTH = SURVEY["dish"].channel.subset
 assert WIDTH > 1
 
@@ -58,3 +61,21 @@ def other_answers(sent: dict[str, Any]) -> dict[str, Any]:
 
 def dump(sent: object) -> bytes:
     return json.dumps(sent).encode()
+
+
+KEY = json.loads(
+    (Path(__file__).parents[2] / "protocol/vectors/blind-signature.json").read_text("utf-8")
+)
+"""RSA keys of RFC 9474, Appendix A; the secret half is published there."""
+INVITED = Survey.load(
+    SOURCE | {"name": "invited", "invite_key": PublicKey(int(KEY["n"], 16)).published}
+)
+
+
+def token(survey: str = "invited") -> str:
+    """Sign a token as a device and an issuer would do together."""
+    modulus, secret = int(KEY["n"], 16), int(KEY["d"], 16)
+    prefix = secrets.token_bytes(PREFIX)
+    encoded = encode(message(survey, prefix), secrets.token_bytes(SALT), modulus.bit_length() - 1)
+    signature = pow(int.from_bytes(encoded, "big"), secret, modulus)
+    return str(Token(prefix, signature.to_bytes(512, "big")))

@@ -19,14 +19,17 @@ from deniable_server.published import Outcome, Published
 
 from .samples import (
     CHANGED,
+    INVITED,
     OTHER,
     SAMPLED,
+    SHOWN,
     SOURCE,
     SURVEY,
     WIDTH,
     body,
     other_answers,
     report,
+    token,
 )
 
 
@@ -309,3 +312,49 @@ class StoreContract:
         assert outcomes.count(Outcome.STORED) == 60
         assert outcomes.count(Outcome.SAME) == 180
         assert sum(store.days(published).values()) == store.count(published) == 60
+
+    def test_a_token_is_spent_once(self, store: Store) -> None:
+        """Of many reports with one token one is stored; sending that one again stays harmless."""
+        published, one = store.publish(INVITED), token()
+        sent = [report(INVITED, token=one) for _ in range(20)]
+        with ThreadPoolExecutor(20) as pool:
+            found = list(pool.map(lambda each: store.add([(published, each)])[0], sent))
+        assert sorted(o.value for o in found) == ["spent"] * 19 + ["stored"]
+        assert store.count(published) == 1
+        first = sent[found.index(Outcome.STORED)]
+        assert store.add([(published, first)]) == [Outcome.SAME]
+        assert store.add([(published, report(INVITED, token=token()))]) == [Outcome.STORED]
+        assert len(store.spent()) == 2
+        assert all(len(hash_) == 32 for hash_ in store.spent())
+        assert sum(store.days(published).values()) == 2
+
+    def test_a_token_is_not_spent_in_vain(self, store: Store) -> None:
+        """A report that is not taken leaves its token for another time."""
+        published, sent = store.publish(INVITED), report(INVITED, token=token())
+        store.close_survey(published)
+        assert store.add([(published, sent)]) == [Outcome.CLOSED]
+        assert store.spent() == []
+        store.reopen_survey(published)
+        assert store.add([(published, sent), (published, sent)]) == [Outcome.STORED, Outcome.SAME]
+        (stored,) = next(store.reports(published))
+        assert stored.token is None
+        assert stored.answers == sent.answers
+
+    def test_tokens_of_elsewhere(self, store: Store) -> None:
+        """What was used in a store that is merged into this one is used here too."""
+        published, sent = store.publish(INVITED), report(INVITED, token=token())
+        assert sent.token is not None
+        store.adopt_spent([sent.token.spent] * 2)
+        store.adopt_spent([sent.token.spent])
+        assert store.add([(published, sent)]) == [Outcome.SPENT]
+        assert store.count(published) == 0
+
+    def test_results_are_drawn_rarely(self, store: Store) -> None:
+        """A page stays until so many more reports are there, whoever else draws one."""
+        published = store.publish(SHOWN)
+        assert store.results(published) is None
+        for reports, shown in ((19, None), (25, 25), (30, 25), (34, 25), (35, 35), (20, 35)):
+            store.keep_results(published, reports, f"page {reports}")
+            assert store.results(published) == (shown and (shown, f"page {shown}"))
+        store.erase_survey(published)
+        assert store.results(published) is None

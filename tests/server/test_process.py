@@ -182,24 +182,6 @@ def test_keeps_serving(server: Server) -> None:
     assert server.complaints() == ""
 
 
-def test_kill_under_load(tmp_path: Path) -> None:
-    """However often the server is killed, no acknowledged report is missing, and none is half."""
-    sent: set[str] = set()
-    acknowledged: set[str] = set()
-    for _ in range(4):
-        with Server(tmp_path) as server:
-            load = Load(server)
-            load.wait_for(150)
-            server.stop(signal.SIGKILL)
-            load.join()
-        sent |= load.sent
-        acknowledged |= load.acknowledged
-        rows = server.rows()
-        assert acknowledged <= set(rows) <= sent
-        assert set(rows.values()) == {(0, BITMAP)}
-        assert load.statuses == {201}
-
-
 def test_kill_finds_a_server_that_acknowledges_too_early(tmp_path: Path) -> None:
     """The test above can fail: a server that acknowledges before the commit loses reports."""
     with Server(tmp_path, script=Path(__file__).with_name("eager.py")) as server:

@@ -79,7 +79,7 @@ def test_two_processes(path: Path) -> None:
 
 
 def test_columns(path: Path) -> None:
-    """No table has a place for anything but reports, surveys and counts by day."""
+    """No table has a place for anything but reports, surveys, counts by day, and used tokens."""
     with closing(ReportStore(path)) as store:
         store.publish(SURVEY)
     with closing(sqlite3.connect(path)) as db:
@@ -94,6 +94,8 @@ def test_columns(path: Path) -> None:
         "surveys": ["digest", "name", "version", "json"],
         "counters": ["digest", "day", "reports"],
         "life": ["digest", "state", "opens", "closes", "target"],
+        "spent": ["hash"],
+        "results": ["digest", "reports", "page"],
         TABLE: ["id", "order", "dish"],
     }
     assert all(strict[name] for name in tables)

@@ -71,7 +71,10 @@ def _entry(found: Any, newest: Published) -> Entry:
     named = services().store.find(digest) if isinstance(digest, str) else None
     if named is None or named.survey.name != newest.survey.name:
         named = newest
-    return named, Report.parse(found, named.survey)
+    report, key = Report.parse(found, named.survey), named.survey.invite_key
+    if report.token and key and not report.token.fits(named.survey.name, key):
+        raise ReportError("token")
+    return named, report
 
 
 def _refused(reason: str) -> dict[str, Any]:
