@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 
-from deniable_analysis import estimate, read_reports
+from deniable_analysis import describe, estimate, read_reports, simulate
 from deniable_analysis.central import (
     Comparison,
     Shuffled,
@@ -25,6 +25,7 @@ from deniable_analysis.central import (
     compare_survey,
 )
 from deniable_analysis.central.cli import compare as verb
+from deniable_analysis.central.compare_aims import SHARES, Measure, ShareAim
 from deniable_analysis.central.compare_picture import picture
 from deniable_analysis.central.compare_rows import (
     chance_to_find_leader,
@@ -34,6 +35,7 @@ from deniable_analysis.central.compare_rows import (
 from deniable_analysis.central.compare_words import legend, text
 from deniable_analysis.design import Design
 from deniable_analysis.planning import plan
+from deniable_analysis.survey_plan import plan_survey
 from deniable_analysis.targets import Share
 from deniable_protocol import Channel, Survey
 from deniable_protocol.errors import DeniableError
@@ -89,6 +91,8 @@ def test_needed_respondents_are_the_fewest() -> None:
     found = compare(respondents=1000, epsilon=1, options=3, share=0.4)
     needed = found["local"].needed
     assert needed is not None
+    half = found.curator.half_width
+    assert needed == plan(target=Share(0.4), options=3, epsilon=1, half_width=half).respondents
     for n, enough in ((needed, True), (needed - 1, False)):
         width = compare(respondents=n, epsilon=1, options=3, share=0.4)["local"].half_width
         assert (width <= found.curator.half_width) == enough
@@ -98,7 +102,7 @@ def test_needed_respondents_are_the_fewest() -> None:
 @pytest.mark.parametrize(("n", "k", "epsilon"), [(100, 2, 0.5), (5000, 2, 1.0), (3000, 6, 0.3)])
 def test_mixed_rows_are_certified_and_use_the_budget(n: int, k: int, epsilon: float) -> None:
     """The mixed reports are (ε, δ)-private, and those of a larger ε₀ are not."""
-    channel = mixed_channel(k, n, epsilon, 1e-6)
+    channel = mixed_channel(ShareAim(0.4, k), n, epsilon, 1e-6)
     assert Shuffled.of(channel, n).meets(epsilon, 1e-6)
     more = Channel.best(k, channel.odds * F(102, 100))
     assert not Shuffled.of(more, n).meets(epsilon, 1e-6)
@@ -201,7 +205,7 @@ def test_a_survey_that_samples_questions() -> None:
     # The local row pays for having a third of the reports.
     kind = found[0]
     channel = sampled["kind"].channel
-    variance = Share(kind.share).variance(Design.of(channel)) / 1000
+    variance = Share(kind.value).variance(Design.of(channel)) / 1000
     assert kind["local"].standard_error == pytest.approx(math.sqrt(variance))
 
 
@@ -220,9 +224,75 @@ def test_real_reports_fill_the_local_row() -> None:
         assert row.standard_error == option.se
         assert row.measured
         assert one.option == option.label
-        assert one.share == pytest.approx(option.best)
+        assert one.value == pytest.approx(option.best)
         assert not any(one[way].measured for way in WAYS[:-1])
     assert {one.question for one in compare_reports(reports)} == {"kind", "likes"}
+
+
+def numbers() -> Survey:
+    return Survey.load({
+        "name": "work", "title": "Work", "privacy": {"epsilon": 4},
+        "questions": [
+            {"name": "hours", "kind": "number", "text": "How long?", "min": 0, "max": 60,
+             "step": 1, "unit": "h"},
+            {"name": "age", "kind": "number", "text": "Age?", "min": 20, "max": 60, "step": 5,
+             "optional": True},
+        ],
+    })  # fmt: skip
+
+
+def test_numbers_are_compared_by_their_mean() -> None:
+    """Local and direct are the planning's, the curator's noise that of a clipped mean."""
+    survey_, n = numbers(), 2000
+    plans = plan_survey(survey_, respondents=n).questions
+    for one, planned in zip(compare_survey(survey_, respondents=n), plans, strict=True):
+        grid = planned.question.grid
+        assert grid is not None
+        width = float(grid.high - grid.low)
+        local, direct = one["local"], one["direct"]
+        assert local.half_width * width == pytest.approx(planned.mean_half_width)
+        assert (local.half_width / direct.half_width) ** 2 == pytest.approx(
+            planned.reports / planned.direct_respondents, rel=1e-2
+        )
+        answering = 1 if not planned.question.optional else 2 / 3
+        noise = math.sqrt(2) / one.epsilon / round(n * answering)
+        assert one["laplace"].noise == pytest.approx(noise, rel=1e-6)
+        # Answers spread evenly over M + 1 values: the discrete uniform's variance.
+        spread = (grid.steps + 2) / (12 * grid.steps) / answering / n
+        assert direct.standard_error == pytest.approx(math.sqrt(spread), rel=1e-6)
+        assert direct.half_width < one.curator.half_width < one["mixed"].half_width
+        assert one["mixed"].half_width < local.half_width
+        assert one["local"].finds_leader is None
+    found = compare_survey(survey_, respondents=n)[0]
+    assert "hours: the mean, 30 h; 2,000 respondents" in text(found)
+    assert " h</text>" in picture([found])
+
+
+def test_real_reports_of_numbers() -> None:
+    """The local row is the estimated mean, in parts of the range."""
+    survey_ = numbers()
+    rng = np.random.default_rng(5)
+    answers = {"hours": rng.integers(10, 50, 3000), "age": rng.choice([20, 30, np.nan], 3000)}
+    reports = simulate(survey_, answers, seed=2)
+    for one, low, width in zip(compare_reports(reports), (0, 20), (60, 40), strict=True):
+        mean = describe(reports, one.question).mean
+        row = one["local"]
+        assert row.measured
+        assert low + width * row.low == pytest.approx(mean.low)
+        assert low + width * row.high == pytest.approx(mean.high)
+        assert width * row.standard_error == pytest.approx(mean.se)
+        assert low + width * one.value == pytest.approx(mean.value)
+
+
+def test_measures() -> None:
+    """Shares in points of a per cent; numbers in their unit, with digits that fit the range."""
+    assert SHARES.value(0.525) == "52.5 %"
+    assert [SHARES.spread(x) for x in (0, 0.0310, 0.5, 1e-7)] == [
+        "0.00 points", "3.10 points", "50.00 points", "1e-05 points",
+    ]  # fmt: skip
+    hours = Measure(0.0, 24.0, " h", " h")
+    assert (hours.value(0.5), hours.spread(0.1), hours.tick(0.25)) == ("12 h", "2.40 h", "6 h")
+    assert Measure(0.0, 50_000.0, "", "").spread(0.1) == "5,000"
 
 
 BAD = [math.nan, math.inf, 0, -1, True, "1", 10**400]
@@ -282,8 +352,7 @@ def test_picture_stands_alone() -> None:
     described = root.find("{*}desc")
     assert described is not None
     for row in found[0].rows:
-        digits = 1 if row.half_width >= 0.1 else 2
-        assert f"± {100 * row.half_width:.{digits}f} points" in str(described.text)
+        assert f"± {100 * row.half_width:.2f} points" in str(described.text)
     # Names from the survey are text, never markup.
     label = dataclasses.replace(found[0], option="<pear> & co")
     assert "&lt;pear&gt; &amp; co" in picture([label])

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from deniable_analysis.estimate import estimate
+from deniable_analysis.numbers import describe
 from deniable_analysis.planning import MOST_RESPONDENTS
 from deniable_analysis.reports import Reports
 from deniable_analysis.survey_plan import QuestionPlan, plan_survey
 from deniable_protocol import Channel, EstimateError, Survey, odds_at_most
+from deniable_protocol.question import Item
 
 from .arguments import Number, above_zero, inside_unit, whole
-from .compare_rows import Comparison, Task, comparison
+from .compare_aims import Aim, MeanAim, ShareAim
+from .compare_rows import Comparison, Measured, Task, comparison
 
 LEAD: Final = 0.05
 """How far the most popular option is taken to be ahead of the others, where nothing is known."""
@@ -59,7 +60,8 @@ def compare(
         whole("options", options, 2), odds_at_most(above_zero("epsilon", epsilon))
     )
     expected = _leading_share(channel.options) if share is None else share
-    task = _task(n, channel, n, float(epsilon), expected, delta, level)
+    aim = ShareAim(expected, channel.options)
+    task = Task(aim, n, channel, n, float(epsilon), _delta(delta, n), inside_unit("level", level))
     return comparison(task, "one question", "the most popular option")
 
 
@@ -73,16 +75,19 @@ def compare_survey(
 ) -> tuple[Comparison, ...]:
     """Put local, mixed and central noise side by side for every question of a survey.
 
-    The local row has the question's own channel. Where devices send only some of the questions,
-    the curator, who needs no such draw, has the same total ε spread evenly over all of them.
+    The local row has the question's own channel. A number is compared by its mean. Where devices
+    send only some of the questions, the curator, who needs no such draw, has the same total ε
+    spread evenly over all of them.
     """
     n = _respondents(respondents)
     found = []
     for planned in plan_survey(survey, respondents=n, level=level).questions:
         options = planned.question.channel.options
-        expected = _leading_share(options) if share is None else share
-        task = _survey_task(planned, n, planned.reports, expected, delta)
+        aim: Aim = ShareAim(_leading_share(options) if share is None else share, options)
         what = "a box" if planned.question.kind == "multiple" else "the most popular option"
+        if planned.question.kind == "number":
+            aim, what = MeanAim(0.5, planned), "the mean"
+        task = _task(aim, planned, n, planned.reports, delta)
         found.append(comparison(task, planned.question.name, what))
     return tuple(found)
 
@@ -92,24 +97,36 @@ def compare_reports(
 ) -> tuple[Comparison, ...]:
     """Put what real reports say beside what mixing or a curator could have said.
 
-    The local row is the estimate of the most popular option itself; the other rows are expectations
-    for that share and the same respondents.
+    The local row is the estimate itself, of the most popular option or of a number's mean; the
+    other rows are expectations for that value and the same respondents.
     """
     n = _respondents(reports.n)
     plans = plan_survey(reports.survey, respondents=n, level=level).questions
-    found = []
-    for planned in plans:
-        for item in planned.question.items:
-            if item.name not in reports.tallies:
-                continue
-            measured = estimate(reports, item.name, level=level)
-            best = [option.best for option in measured.options]
-            place = int(np.argmax(best))
-            expected = min(max(best[place], 1e-6), 1 - 1e-6)
-            task = _survey_task(planned, n, measured.n, expected, delta)
-            label = measured.options[place].label
-            found.append(comparison(task, item.name, label, (measured, place)))
-    return tuple(found)
+    return tuple(
+        _measured(reports, planned, item, n, delta)
+        for planned in plans
+        for item in planned.question.items
+        if item.name in reports.tallies
+    )
+
+
+def _measured(
+    reports: Reports, planned: QuestionPlan, item: Item, n: int, delta: float | None
+) -> Comparison:
+    question, level = planned.question, planned.level
+    if question.kind == "number" and question.grid is not None:
+        described = describe(reports, question.name, level=level)
+        low, width = float(question.grid.low), float(question.grid.high - question.grid.low)
+        mean = described.mean
+        aim: Aim = MeanAim(min(max((mean.value - low) / width, 0.0), 1.0), planned)
+        task = _task(aim, planned, n, described.n, delta)
+        real = Measured(mean.se / width, (mean.low - low) / width, (mean.high - low) / width)
+        return comparison(task, item.name, "the mean", real)
+    found = estimate(reports, item.name, level=level)
+    option = max(found.options, key=lambda option: option.best)
+    aim = ShareAim(min(max(option.best, 1e-6), 1 - 1e-6), question.channel.options)
+    task = _task(aim, planned, n, found.n, delta)
+    return comparison(task, item.name, option.label, Measured(option.se, option.low, option.high))
 
 
 def _respondents(respondents: int) -> int:
@@ -123,20 +140,11 @@ def _leading_share(options: int) -> float:
     return 1 / options + LEAD * (options - 1) / options
 
 
-def _survey_task(
-    planned: QuestionPlan, n: int, reports: int, share: float, delta: float | None
-) -> Task:
+def _delta(delta: float | None, n: int) -> float:
+    return min(1e-6, 0.01 / n) if delta is None else inside_unit("delta", delta)
+
+
+def _task(aim: Aim, planned: QuestionPlan, n: int, reports: int, delta: float | None) -> Task:
     channel = planned.question.channel
     epsilon = channel.epsilon * float(planned.reach)
-    return _task(n, channel, reports, epsilon, share, delta, planned.level)
-
-
-def _task(
-    n: int, channel: Channel, reports: int, epsilon: float, share: float, delta: float | None,
-    level: float,
-) -> Task:  # fmt: skip
-    inside_unit("share", share)
-    inside_unit("level", level)
-    small = min(1e-6, 0.01 / n) if delta is None else inside_unit("delta", delta)
-    leading = share > (1 - share) / (channel.options - 1) * (1 + 1e-9)
-    return Task(n, channel, reports, epsilon, small, share, level, leading)
+    return Task(aim, n, channel, reports, epsilon, _delta(delta, n), planned.level)

@@ -50,10 +50,10 @@ def picture(comparisons: Sequence[Comparison]) -> str:
     True
     """
     level = format_level(comparisons[0].level)
-    said = f"What it costs not to trust a curator: {level} intervals for a share"
+    said = f"What it costs not to trust a curator: {level} intervals"
     real = any(row.measured for found in comparisons for row in found.rows)
     note = (
-        "Full dot: estimated from real reports. Open dot: expected, for the same share."
+        "Full dot: estimated from real reports. Open dot: expected, for the same value."
         if real
         else "Expected intervals; each way promises one respondent the same epsilon."
     )
@@ -74,26 +74,28 @@ def picture(comparisons: Sequence[Comparison]) -> str:
 
 
 class _Scale:
-    """Place shares on the page: around the share in question, and within 0 to 1."""
+    """Place values on the page: around the one in question, and within 0 to 1."""
 
     def __init__(self, found: Comparison) -> None:
         low = max(0.0, min(row.low for row in found.rows))
         high = min(1.0, max(row.high for row in found.rows))
         room = 0.04 * (high - low)
         self.low, self.high = max(0.0, low - room), min(1.0, high + room)
+        self.measure = found.measure
 
-    def x(self, share: float) -> float:
-        held = min(max(share, self.low), self.high)
+    def x(self, place: float) -> float:
+        held = min(max(place, self.low), self.high)
         return _LEFT + (_RIGHT - _LEFT) * (held - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[float]:
-        """List three to seven round shares."""
-        rough = (self.high - self.low) / 5
+        """List three to seven places whose values are round."""
+        start, width = self.measure.low, self.measure.width
+        low, high = start + width * self.low, start + width * self.high
+        rough = (high - low) / 5
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * 0.999)
-        first = math.ceil(self.low / step - 1e-9)
-        last = math.floor(self.high / step + 1e-9)
-        return [place * step for place in range(first, last + 1)]
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        return [(count * step - start) / width for count in range(first, last + 1)]
 
 
 def _panel(found: Comparison, top: int) -> str:
@@ -101,23 +103,25 @@ def _panel(found: Comparison, top: int) -> str:
     parts = [
         f'<text class="small" x="12" y="{top + 10}">{escape(shorten(head(found), 110))}</text>'
     ]
-    for share in scale.ticks():
-        x = scale.x(share)
-        parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top + 20}" '
-                     f'y2="{bottom}"/><text x="{x:.1f}" y="{bottom + 17}" class="small" '
-                     f'text-anchor="middle">{100 * share:.4g} %</text>')  # fmt: skip
-    truth = scale.x(found.share)
+    for place in scale.ticks():
+        x = scale.x(place)
+        parts.append(
+            f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top + 20}" y2="{bottom}"/>'
+            f'<text x="{x:.1f}" y="{bottom + 17}" class="small" text-anchor="middle">'
+            f"{escape(found.measure.tick(place))}</text>"
+        )
+    truth = scale.x(found.value)
     parts.append(
         f'<line class="truth" x1="{truth:.1f}" x2="{truth:.1f}" y1="{top + 20}" y2="{bottom}"/>'
     )
-    for place, row in enumerate(found.rows):
-        parts.append(_interval(row, found.share, scale, top + 24 + place * _LINE + _LINE // 2))
+    for line, row in enumerate(found.rows):
+        parts.append(_interval(row, found, scale, top + 24 + line * _LINE + _LINE // 2))
     return "".join(parts)
 
 
-def _interval(row: Row, share: float, scale: _Scale, y: int) -> str:
+def _interval(row: Row, found: Comparison, scale: _Scale, y: int) -> str:
     low, high = scale.x(row.low), scale.x(row.high)
-    middle = scale.x(share)
+    middle = scale.x(found.value)
     caps = "".join(
         f"M{x:.1f} {y - 5}V{y + 5}"
         for x, end in ((low, row.low), (high, row.high))
@@ -131,10 +135,10 @@ def _interval(row: Row, share: float, scale: _Scale, y: int) -> str:
         f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(NAMES[row.way])}</text>'
         f'<path class="bar" d="{stroke}"/>'
         f'<circle class="{kind}" cx="{middle:.1f}" cy="{y}" r="4"/>'
-        f'<text x="{_RIGHT + 12}" y="{y + 4}">{escape(half_width(row))}</text>'
+        f'<text x="{_RIGHT + 12}" y="{y + 4}">{escape(half_width(found, row))}</text>'
     )
 
 
 def _words(found: Comparison) -> str:
-    widths = "; ".join(f"{NAMES[row.way]} {half_width(row)}" for row in found.rows)
+    widths = "; ".join(f"{NAMES[row.way]} {half_width(found, row)}" for row in found.rows)
     return f"Intervals: {widths}. {' '.join(sentences(found))}"

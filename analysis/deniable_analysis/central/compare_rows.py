@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
@@ -14,16 +13,15 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from deniable_analysis.design import Design
-from deniable_analysis.estimate import Estimate
-from deniable_analysis.planning import MOST_RESPONDENTS, plan
-from deniable_analysis.targets import DIRECT, Share
-from deniable_protocol import Channel, EstimateError, odds_at_most
+from deniable_analysis.planning import MOST_RESPONDENTS
+from deniable_protocol import Channel, odds_at_most
 
+from .compare_aims import Aim, Measure
 from .definitions import ApproximateDP, PureDP
 from .gaussian import Gaussian
 from .laplace import Laplace
 from .selection import Exponential
-from .sensitivity import Sensitivity, count, histogram
+from .sensitivity import count
 from .shuffle import Shuffled
 
 Way = Literal["direct", "gaussian", "laplace", "mixed", "local"]
@@ -47,9 +45,10 @@ class Row:
         delta: The δ of that promise; 0 for a pure one.
         device_epsilon: ε of the report that leaves the device; None where the answer itself does.
         respondents: How many answers it has.
-        noise: Standard deviation of the noise alone, as a share.
+        noise: Standard deviation of the noise alone; like all that follow a share, or for a number
+            a part of its range.
         standard_error: With the draw of the respondents.
-        low: Lower end of the interval, as a share; it may be below 0.
+        low: Lower end of the interval; it may be below 0.
         high: Upper end.
         finds_leader: Chance that it names the option most respondents have; None if none leads.
         needed: Respondents with which it is as close as the curator is with those at hand; None
@@ -72,7 +71,7 @@ class Row:
 
     @property
     def half_width(self) -> float:
-        """Half the length of the interval, as a share."""
+        """Half the length of the interval."""
         return (self.high - self.low) / 2
 
 
@@ -82,23 +81,25 @@ class Comparison:
 
     Attributes:
         question: Its name.
-        option: The option whose share is estimated.
+        option: The option whose share is estimated, or "the mean".
+        measure: How shares, or parts of a range, are written.
         respondents: n.
         options: k.
         epsilon: ε of one respondent for this question.
         delta: δ of the mixed and the Gaussian rows.
-        share: The share that is expected, or was estimated.
+        value: The share, or the mean in parts of its range, that is expected or was estimated.
         level: Confidence level.
         rows: From the closest to the least close.
     """
 
     question: str
     option: str
+    measure: Measure
     respondents: int
     options: int
     epsilon: float
     delta: float
-    share: float
+    value: float
     level: float
     rows: tuple[Row, ...]
 
@@ -112,95 +113,93 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """An estimate from real reports: standard error and interval, in the comparison's measure."""
+
+    standard_error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Task:
     """One question, as every row needs it.
 
     Attributes:
+        aim: What is estimated.
         respondents: n.
         local: The channel of the local row.
         reports: Reports that the local row has: fewer than n where questions are sampled.
         epsilon: ε that the other rows may spend on this question.
         delta: δ of the rows that need one.
-        share: The share that is expected.
         level: Confidence level.
-        leading: Whether the option has more respondents than any other.
     """
 
+    aim: Aim
     respondents: int
     local: Channel
     reports: int
     epsilon: float
     delta: float
-    share: float
     level: float
-    leading: bool
-
-    @property
-    def options(self) -> int:
-        """Number of options k."""
-        return self.local.options
-
-    @cached_property
-    def counts(self) -> list[Fraction]:
-        """How many respondents have each option, the first having the share in question."""
-        rest = (1 - Fraction(self.share)) / (self.options - 1)
-        shares = [Fraction(self.share), *[rest] * (self.options - 1)]
-        return [self.respondents * share for share in shares]
 
     @property
     def sampling(self) -> float:
-        """Standard error of the draw of the respondents alone, as a share."""
-        return math.sqrt(Share(self.share).variance(DIRECT) / self.respondents)
+        """Standard error of the draw of the respondents alone."""
+        return math.sqrt(self.aim.direct / self.respondents)
 
     @property
-    def sensitivity(self) -> Sensitivity:
-        """How far one respondent moves what a curator would release."""
-        # n is public, so one of two counts says both; of more, all are released.
-        return count() if self.options == 2 else histogram(self.options)
+    def z(self) -> float:
+        """The normal quantile of the level."""
+        return float(ndtri((1 + self.level) / 2))
 
 
 def comparison(
-    task: Task, question: str, option: str, measured: tuple[Estimate, int] | None = None
+    task: Task, question: str, option: str, measured: Measured | None = None
 ) -> Comparison:
     """Work out every row.
 
     Args:
         task: What is compared.
         question: Name of the question.
-        option: The option whose share is estimated.
-        measured: An estimate from real reports and the option's place, for the local row.
+        option: The option whose share is estimated, or "the mean".
+        measured: An estimate from real reports, for the local row.
     """
-    laplace, gaussian = _laplace(task), _gaussian(task)
-    close = min(laplace.half_width, gaussian.half_width)
-    rows = [
-        _direct(task), laplace, gaussian, _mixed(task, close), _local(task, close, measured),
-    ]  # fmt: skip
-    rows[1:3] = sorted(rows[1:3], key=lambda row: row.half_width)
+    central = sorted((_laplace(task), _gaussian(task)), key=lambda row: row.half_width)
+    close = central[0].half_width
+    channel = mixed_channel(task.aim, task.respondents, task.epsilon, task.delta)
+    mixed = _noisy(task, "mixed", channel, task.respondents, close)
+    local = _noisy(task, "local", task.local, task.reports, close)
+    if measured is not None:
+        local = replace(local, **vars(measured), measured=True)
+    rows = (
+        _central(task, "direct", 0.0, task.z * task.sampling, 1.0),
+        *central,
+        replace(mixed, epsilon=task.epsilon, delta=task.delta),
+        local,
+    )
     return Comparison(
-        question, option, task.respondents, task.options, task.epsilon, task.delta, task.share,
-        task.level, tuple(rows),
+        question, option, task.aim.measure, task.respondents, task.local.options, task.epsilon,
+        task.delta, task.aim.value, task.level, rows,
     )  # fmt: skip
 
 
-def _direct(task: Task) -> Row:
-    return _central(task, "direct", 0.0, _z(task.level) * task.sampling, 1.0)
-
-
 def _laplace(task: Task) -> Row:
-    noise = Laplace.calibrate(PureDP(task.epsilon), task.sensitivity)
-    scale = float(noise.scale) / task.respondents
-    half = laplace_half_width(task.sampling, scale, task.level)
-    chooser = Exponential.calibrate(PureDP(task.epsilon), count())
-    finds = float(chooser.probabilities(task.counts)[0])
-    return _central(task, "laplace", noise.standard_deviation / task.respondents, half, finds)
+    noise = Laplace.calibrate(PureDP(task.epsilon), task.aim.sensitivity(task.respondents))
+    half = laplace_half_width(task.sampling, float(noise.scale), task.level)
+    shares, finds = task.aim.counts, None
+    if shares:
+        chooser = Exponential.calibrate(PureDP(task.epsilon), count())
+        finds = float(chooser.probabilities([task.respondents * share for share in shares])[0])
+    return _central(task, "laplace", noise.standard_deviation, half, finds)
 
 
 def _gaussian(task: Task) -> Row:
-    noise = Gaussian.calibrate(ApproximateDP(task.epsilon, task.delta), task.sensitivity)
-    deviation = noise.standard_deviation / task.respondents
-    half = _z(task.level) * math.hypot(task.sampling, deviation)
+    promise = ApproximateDP(task.epsilon, task.delta)
+    noise = Gaussian.calibrate(promise, task.aim.sensitivity(task.respondents)).standard_deviation
+    half = task.z * math.hypot(task.sampling, noise)
     # A curator who names the leader uses the exponential mechanism: see the other row.
-    return _central(task, "gaussian", deviation, half, None)
+    return _central(task, "gaussian", noise, half, None)
 
 
 def _central(task: Task, way: Way, noise: float, half: float, finds: float | None) -> Row:
@@ -212,33 +211,19 @@ def _central(task: Task, way: Way, noise: float, half: float, finds: float | Non
         respondents=task.respondents,
         noise=noise,
         standard_error=math.hypot(task.sampling, noise),
-        low=task.share - half,
-        high=task.share + half,
-        finds_leader=finds if task.leading else None,
+        low=task.aim.value - half,
+        high=task.aim.value + half,
+        finds_leader=finds if task.aim.counts else None,
         needed=task.respondents,
     )
 
 
-def _mixed(task: Task, close: float) -> Row:
-    channel = mixed_channel(task.options, task.respondents, task.epsilon, task.delta)
-    row = _noisy(task, "mixed", channel, task.respondents, close)
-    return replace(row, epsilon=task.epsilon, delta=task.delta)
-
-
-def _local(task: Task, close: float, measured: tuple[Estimate, int] | None) -> Row:
-    row = _noisy(task, "local", task.local, task.reports, close)
-    if measured is None:
-        return row
-    option = measured[0].options[measured[1]]
-    return replace(row, standard_error=option.se, low=option.low, high=option.high, measured=True)
-
-
 def _noisy(task: Task, way: Way, channel: Channel, reports: int, close: float) -> Row:
-    """Fill the row of a survey on devices; every formula is the planning's and the design's."""
-    target, design = Share(task.share), Design.of(channel)
-    error = math.sqrt(target.variance(design) / max(reports, 1))
-    half = _z(task.level) * error
-    reach = reports / task.respondents
+    """Fill the row of a survey on devices; every variance is the planning's."""
+    variance, shares = task.aim.variance(channel), task.aim.counts
+    error = math.sqrt(variance / max(reports, 1))
+    half = task.z * error
+    needed = math.ceil(variance * (task.z / close) ** 2 * task.respondents / max(reports, 1) - 1e-6)
     return Row(
         way=way,
         epsilon=channel.epsilon,
@@ -247,36 +232,28 @@ def _noisy(task: Task, way: Way, channel: Channel, reports: int, close: float) -
         respondents=task.respondents,
         noise=math.sqrt(max(0.0, error**2 - task.sampling**2)),
         standard_error=error,
-        low=task.share - half,
-        high=task.share + half,
-        finds_leader=chance_to_find_leader(channel, [float(c) * reach for c in task.counts])
-        if task.leading
+        low=task.aim.value - half,
+        high=task.aim.value + half,
+        finds_leader=chance_to_find_leader(channel, [float(share) * reports for share in shares])
+        if shares
         else None,
-        needed=_needed(target, design, close, task.level, reach),
+        needed=needed if needed <= MOST_RESPONDENTS else None,
     )
 
 
-def _needed(target: Share, design: Design, close: float, level: float, reach: float) -> int | None:
-    try:
-        found = plan(target=target, design=design, half_width=close, level=level)
-    except EstimateError:
-        return None
-    respondents = math.ceil(found.respondents / max(reach, 1e-9))
-    return respondents if respondents <= MOST_RESPONDENTS else None
-
-
-def mixed_channel(options: int, respondents: int, epsilon: float, delta: float) -> Channel:
+def mixed_channel(aim: Aim, respondents: int, epsilon: float, delta: float) -> Channel:
     """Find the most accurate channel whose mixed reports are certified to be (ε, δ)-private.
 
-    At least as accurate as the one with ε on every device, and up to ε₀ = 15 on the device.
+    At least as accurate as the one with ε on every device, and up to ε₀ = 15 on the device, found
+    to a hundredth.
     """
     low, high = math.floor(epsilon * 1000), 15_000
-    while low < high:
+    while high - low > 9:
         middle = (low + high + 1) // 2
-        channel = Channel.best(options, odds_at_most(Fraction(middle, 1000)))
+        channel = aim.best(odds_at_most(Fraction(middle, 1000)))
         met = Shuffled.of(channel, respondents).meets(epsilon, delta)
         low, high = (middle, high) if met else (low, middle - 1)
-    return Channel.best(options, odds_at_most(max(Fraction(low, 1000), Fraction(1, 1000))))
+    return aim.best(odds_at_most(max(Fraction(low, 1000), Fraction(1, 1000))))
 
 
 def laplace_half_width(deviation: float, scale: float, level: float) -> float:
@@ -302,7 +279,7 @@ def laplace_half_width(deviation: float, scale: float, level: float) -> float:
         tail = float(ndtr(-w / s)) + (math.exp(falling) - math.exp(rising)) / 2
         return 2 * tail - miss
 
-    high = _z(level) * s - math.log(miss) * scale
+    high = float(ndtri((1 + level) / 2)) * s - math.log(miss) * scale
     while excess(high) > 0:
         high *= 2
     return float(brentq(excess, 0.0, high, xtol=1e-15, rtol=1e-12))
@@ -339,7 +316,3 @@ def chance_to_find_leader(channel: Channel, counts: Sequence[float]) -> float:
     ahead = log_ndtr((value[:, None] - truth[1:]) / deviation[1:]).sum(axis=1)
     density = np.exp(-(y**2) / 2 + ahead) / math.sqrt(2 * math.pi)
     return float(min(1.0, np.trapezoid(density, y)))
-
-
-def _z(level: float) -> float:
-    return float(ndtri((1 + level) / 2))

@@ -7,6 +7,7 @@ from textwrap import fill
 
 from deniable_analysis.estimate import format_level
 
+from .compare_aims import SHARES
 from .compare_rows import NAMES, Comparison, Row
 
 
@@ -23,15 +24,18 @@ def text(comparison: Comparison) -> str:
 
 def head(comparison: Comparison) -> str:
     """Say what is compared."""
+    options = f"{comparison.options:,} options, " if comparison.measure is SHARES else ""
     return (
-        f"{comparison.question}: {comparison.option}, {100 * comparison.share:.1f} %; "
-        f"{comparison.options:,} options, {comparison.respondents:,} respondents, "
+        f"{comparison.question}: {comparison.option}, "
+        f"{comparison.measure.value(comparison.value)}; "
+        f"{options}{comparison.respondents:,} respondents, "
         f"epsilon {comparison.epsilon:.2g}"
     )
 
 
 def table(comparison: Comparison) -> str:
-    """Write the rows as a table; errors in percentage points."""
+    """Write the rows as a table."""
+    measure = comparison.measure
     rows = [
         ("who adds noise", "epsilon", "error", "noise",
          f"{format_level(comparison.level)} interval", "to match")
@@ -39,7 +43,8 @@ def table(comparison: Comparison) -> str:
     for row in comparison.rows:
         rows.append((
             NAMES[row.way] + (" *" if row.measured else ""), _epsilon(row),
-            points(row.standard_error), points(row.noise), half_width(row), _needed(row),
+            measure.number(row.standard_error), measure.number(row.noise),
+            half_width(comparison, row), _needed(row),
         ))  # fmt: skip
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     return "\n".join(
@@ -55,11 +60,12 @@ def legend(comparison: Comparison) -> str:
     """Say what the columns mean; the same for every question that was compared together."""
     measured = any(row.measured for row in comparison.rows)
     words = (
-        "Error and noise are standard deviations in percentage points; the error includes the draw "
-        "of the respondents. To match: respondents with whom this way is as close as the trusted "
-        f"curator is. Delta is {comparison.delta:.1g} for mixed reports and Gaussian noise."
+        "Error and noise are standard deviations, in percentage points or the question's unit; "
+        "the error includes the draw of the respondents. To match: respondents with whom this way "
+        f"is as close as the trusted curator is. Delta is {comparison.delta:.1g} for mixed reports "
+        "and Gaussian noise."
     )
-    star = "\n* from the reports; the rest is expected, for the same share." if measured else ""
+    star = "\n* from the reports; the rest is expected, for the same value." if measured else ""
     return fill(words, 82) + star
 
 
@@ -95,17 +101,9 @@ def _epsilon(row: Row) -> str:
     return f"{row.epsilon:.2g}"
 
 
-def points(share: float) -> str:
-    """Write a share as percentage points, with more digits where it is small."""
-    value = 100 * share
-    if value >= 10:
-        return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
-    return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.1g}"
-
-
-def half_width(row: Row) -> str:
-    """Write half an interval's length."""
-    return f"± {points(row.half_width)} points"
+def half_width(comparison: Comparison, row: Row) -> str:
+    """Write half an interval's length, with its unit."""
+    return f"± {comparison.measure.spread(row.half_width)}"
 
 
 def _needed(row: Row) -> str:
