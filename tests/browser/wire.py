@@ -96,7 +96,7 @@ class Wire:
         self.requests.append(request)
         status = self.answer(request)
         if status is not None:
-            self._reply(handler, status, [], b"")
+            self._reply(handler, status, [("Access-Control-Allow-Origin", "*")], b"")
             return
         with closing(http.client.HTTPConnection("127.0.0.1", self._target, timeout=20)) as link:
             plain = {"Accept-Encoding": "identity"}  # so that it can be changed

@@ -55,7 +55,7 @@ export class Form {
     const { survey, terms, device } = this;
     checkArm(survey, terms.arm);
     const memory = await device.find(survey, terms.arm);
-    if (memory) return (await this.#outcome()).resume(memory);
+    if (memory) return void (await this.#outcome()).resume(memory);
     await device.check(survey, terms);
     this.#ask();
   }

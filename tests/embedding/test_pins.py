@@ -1,0 +1,99 @@
+"""One hash pins everything; and all of it is small."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from urllib.request import Request, urlopen
+
+import pytest
+from click.testing import CliRunner
+
+from deniable_server.browser_files import ENTRIES, in_use
+from deniable_server.embed_cli import embed
+from tests.browser.site import Site
+from tests.browser.wire import Wire
+
+from .pages import FILES, ROOT, Reader, surveys
+
+Visit = Callable[..., Reader]
+KIB = 1024
+
+
+def test_another_script_is_not_run(visit: Visit, wire: Wire) -> None:
+    """A server that gives another script than the page pins gets nothing to run."""
+    wire.replace = {"crypto.getRandomValues": "console.log"}
+    reader = visit()
+    for way in ("element", "plain"):
+        reader.page.goto(f"{reader.origin}/{way}.html")
+        reader.wait(lambda: any("integrity" in said for said in reader.console))
+        assert reader.heard == []
+        reader.console.clear()
+    assert reader.page.locator("form > fieldset:disabled").count() == 1
+    assert not wire.reports
+
+
+@pytest.mark.parametrize("text", ["Sent. Thank you.", '"notSent"'])
+def test_what_is_loaded_later_is_pinned_too(visit: Visit, wire: Wire, text: str) -> None:
+    """Another text, or code that shows the outcome: it is not taken, and nothing is sent."""
+    wire.replace = {text: text.replace("S", "s")}
+    reader = visit().read("element")
+    reader.answer()
+    reader.send()
+    reader.wait(lambda: reader.says("could not be loaded"))
+    assert any("integrity" in said for said in reader.console)
+    assert not wire.reports
+
+
+def test_another_style_sheet_is_not_applied(visit: Visit, wire: Wire) -> None:
+    """A style sheet could tell what is ticked by what it loads, so it is pinned as well."""
+    wire.replace = {"--paper": "--other"}
+    reader = visit().read("element")
+    reader.wait(lambda: any("integrity" in said for said in reader.console))
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_file_is_served_as_it_is_pinned(site: Site, entry: str) -> None:
+    """What the verb prints is the hash of what the server gives, compressed or not."""
+    for file in in_use(FILES, entry):
+        address = f"http://127.0.0.1:{site.port}/client/{entry}/{file.name}"
+        plain = urlopen(address)
+        zipped = urlopen(Request(address, headers={"Accept-Encoding": "gzip"}))
+        assert plain.headers["Access-Control-Allow-Origin"] == "*"
+        body = plain.read()
+        assert gzip.decompress(zipped.read()) == body == file.body
+        assert zipped.headers["ETag"] != plain.headers["ETag"]
+        plain.close()
+        zipped.close()
+
+
+def test_the_verb_prints_what_to_paste() -> None:
+    """The snippet holds the hash of the script and the digest of the survey."""
+    path = str(ROOT / "examples/embedding/survey.toml")
+    server = ["--server", "https://survey.example.org"]
+    found = CliRunner().invoke(embed, [path, *server])
+    assert found.exit_code == 0
+    assert FILES.index("embed").integrity in found.stdout
+    assert surveys()["tickets"].digest in found.stdout
+    assert "form-action 'none'" in found.stderr
+    form = CliRunner().invoke(embed, [path, *server, "--form"])
+    assert FILES.index("plain").integrity in form.stdout
+    assert " name=" not in form.stdout
+    assert "<fieldset disabled>" in form.stdout
+    for wrong in (["--server", "survey.example.org"], [*server, "--arm", "north"]):
+        assert CliRunner().invoke(embed, [path, *wrong]).exit_code == 2
+
+
+def sizes(site: Site, entry: str, *names: str) -> int:
+    """Add up what goes over the wire."""
+    total = 0
+    for name in names:
+        address = f"http://127.0.0.1:{site.port}/client/{entry}/{name}"
+        with urlopen(Request(address, headers={"Accept-Encoding": "gzip"})) as found:
+            total += len(found.read())
+    return total
+
+
+def test_sizes(site: Site) -> None:
+    """The whole embed in one language, with its looks, is small."""
+    assert sizes(site, "embed", "index.js", "words.en.js", "deniable.css") <= 12 * KIB
