@@ -48,7 +48,13 @@ from .planning import Allocation as Allocation
 from .planning import Plan as Plan
 from .planning import plan as plan
 from .reading import read_reports as read_reports
+from .regression import RegressionResults as RegressionResults
+from .regression import regress as regress
+from .reported import Reported as Reported
 from .reports import Reports as Reports
+from .results import Results as Results
+from .results import analyse as analyse
+from .sample_design import SampleDesign as SampleDesign
 from .sensitivity_bounds import compliance_bounds as compliance_bounds
 from .sensitivity_bounds import tipping_rate as tipping_rate
 from .sequential import always_valid as always_valid
@@ -79,13 +85,18 @@ __all__ = [
     "PaperAnswers",
     "PaperEstimate",
     "Plan",
+    "RegressionResults",
+    "Reported",
     "Reports",
+    "Results",
+    "SampleDesign",
     "Share",
     "SurveyPlan",
     "Tally",
     "always_valid",
     "always_valid_mean",
     "anchored_crosswise",
+    "analyse",
     "bootstrap",
     "cheater_detection",
     "compare_batches",
@@ -114,6 +125,7 @@ __all__ = [
     "ratio",
     "read_paper",
     "read_reports",
+    "regress",
     "report",
     "simulate",
     "stochastic_lie",

@@ -19,11 +19,12 @@ from deniable_protocol import EstimateError
 
 from .bits import unpack
 from .design import Design
+from .paper_matrix import MatrixDesign
 from .tally import Tally
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-Law: TypeAlias = Design | ArrayLike
+Law: TypeAlias = Design | MatrixDesign | ArrayLike
 """A binary design, or a matrix: the chance of report r (row) for true state s (column)."""
 
 _MOST_REPORTS: Final = 2_000
@@ -95,9 +96,10 @@ class Reported:
         Args:
             reports: One code for each row: 0 and 1 (or False and True), or 0 to R − 1 for a matrix
                 of R rows. NaN or −1 is no report.
-            design: A ``Design`` (P(report 1) = slope · P(true 1) + offset), a matrix of chances
-                with a row for each report and a column for each true state, or one of these for
-                each row. Left out: no noise, as with a question that was asked directly.
+            design: A ``Design`` (P(report 1) = slope · P(true 1) + offset), a ``MatrixDesign`` or a
+                matrix of chances with a row for each report and a column for each true state, or
+                one of these for each row. Left out: no noise, as where a question was asked
+                directly.
             states: Names of the true states, by default "0", "1", …
             values: A number for each state, where states stand for numbers.
 
@@ -108,10 +110,13 @@ class Reported:
         <Reported: 3 rows, 2 states>
         """
         codes = _codes(reports)
-        laws, law_rows = _laws(design, len(codes))
+        known, law_rows = _laws(design, len(codes))
+        laws = [_matrix(law) for law in known]
         options = laws[0].shape[1]
         if any(law.shape[1] != options for law in laws):
             raise EstimateError("every design needs the same true states")
+        if states is None and isinstance(known[0], MatrixDesign):
+            states = known[0].states
         sizes = np.array([len(law) for law in laws])
         if np.any(codes >= sizes[law_rows]):
             raise EstimateError(
@@ -126,7 +131,7 @@ class Reported:
             states=_names(states, options),
             codes=places,
             likelihoods=np.vstack([*laws, nothing]),
-            scores=np.vstack([*(_debiased(law) for law in laws), nothing * np.nan]),
+            scores=np.vstack([*(_debiased(law) for law in known), nothing * np.nan]),
             laws=(*laws, nothing),
             law_of=np.append(np.repeat(np.arange(len(laws)), sizes), len(laws)),
             values=_numbers(values, options),
@@ -196,23 +201,23 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and np.isnan(value)
 
 
-def _laws(design: Law | Sequence[Law], rows: int) -> tuple[list[Floats], Codes]:
+def _laws(design: Law | Sequence[Law], rows: int) -> tuple[list[Law], Codes]:
     """Give the different laws in an order of their own, and the place of each row's law."""
-    if isinstance(design, Design):
-        return [_matrix(design)], np.zeros(rows, dtype=np.int64)
-    many = list(design)  # type: ignore[arg-type]  # an array-like that is not a scalar
-    if not many or (not isinstance(many[0], Design) and np.ndim(many[0]) < 2):
-        return [_matrix(design)], np.zeros(rows, dtype=np.int64)  # type: ignore[arg-type]
+    one = isinstance(design, Design | MatrixDesign)
+    many: list[Law] = [] if one else list(design)  # type: ignore[arg-type]  # not a scalar
+    if not many or not (isinstance(many[0], Design | MatrixDesign) or np.ndim(many[0]) == 2):
+        return [design], np.zeros(rows, dtype=np.int64)  # type: ignore[list-item]
     if len(many) != rows:
         raise EstimateError(f"expected a design for each of {rows} rows, got {len(many)}")
-    made: dict[object, Floats] = {}
+    made: dict[object, Law] = {}
     keys: list[object] = []
     for law in many:
-        key: object = law if isinstance(law, Design) else np.asarray(law, float).tobytes()
-        if key not in made:
-            made[key] = _matrix(law)
+        named = isinstance(law, Design | MatrixDesign)
+        key: object = law if named else np.asarray(law, float).tobytes()
+        made.setdefault(key, law)
         keys.append(key)
-    ordered = sorted(made, key=lambda key: (made[key].shape, made[key].ravel().tolist()))
+    order = {key: (np.shape(m := _matrix(law)), m.ravel().tolist()) for key, law in made.items()}
+    ordered = sorted(made, key=lambda key: order[key])
     places = {key: place for place, key in enumerate(ordered)}
     return [made[key] for key in ordered], np.array([places[key] for key in keys], dtype=np.int64)
 
@@ -221,6 +226,8 @@ def _matrix(law: Law) -> Floats:
     if isinstance(law, Design):
         least, most = float(law.offset), float(law.offset + law.slope)
         return np.array([[1 - least, 1 - most], [least, most]])
+    if isinstance(law, MatrixDesign):
+        return np.array([[float(value) for value in row] for row in law.chances])
     found = np.asarray(law, dtype=np.float64)
     if found.ndim != 2 or np.any(found < 0) or not np.allclose(found.sum(axis=0), 1, atol=1e-9):
         raise EstimateError(
@@ -232,13 +239,15 @@ def _matrix(law: Law) -> Floats:
     return found
 
 
-def _debiased(law: Floats) -> Floats:
-    """Rows of the inverse: the scores of report r have the one-hot true state as expectation.
-
-    For a binary design they are those of ``Design.share``; with more reports than states, those of
-    least squares.
-    """
-    return np.asarray(np.linalg.pinv(law).T, dtype=np.float64)
+def _debiased(law: Law) -> Floats:
+    """Scores of every report, whose expectation is the one-hot true state."""
+    if isinstance(law, Design):
+        yes = [float(law.share(Fraction(report))) for report in (0, 1)]
+        return np.array([[1 - z, z] for z in yes])
+    if isinstance(law, MatrixDesign):
+        return np.array([[float(value) for value in row] for row in law.scores])
+    # The inverse, or that of least squares where there are more reports than states.
+    return np.asarray(np.linalg.pinv(_matrix(law)).T, dtype=np.float64)
 
 
 def _listed(tally: Tally, asked: NDArray[np.bool_]) -> tuple[list[Floats], Codes]:

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable_analysis.paper_data import PaperAnswers
 from deniable_analysis.reported import Reported
 from deniable_analysis.tally import Tally
 from deniable_protocol import EstimateError
@@ -189,6 +190,8 @@ def as_reported(value: object) -> Reported | None:
     """Take noisy reports in any form; None for anything else."""
     if isinstance(value, Tally):
         return Reported.of_tally(value)
+    if isinstance(value, PaperAnswers):
+        return value.reported
     return value if isinstance(value, Reported) else None
 
 

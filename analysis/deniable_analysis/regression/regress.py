@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable_analysis.paper_data import PaperAnswers
 from deniable_analysis.reported import Law, Reported
 from deniable_analysis.reports import Reports
 from deniable_analysis.sample_design import SampleDesign
@@ -33,7 +34,7 @@ FAMILIES: Final[tuple[Family, ...]] = get_args(Family)
 
 
 def regress(
-    outcome: str | Reported | Tally | ArrayLike,
+    outcome: str | Reported | Tally | PaperAnswers | ArrayLike,
     predictors: Any = None,
     *,
     family: Family | None = None,
@@ -61,7 +62,7 @@ def regress(
 
     Args:
         outcome: A formula such as ``"smokes ~ age + drinks"`` (with *data*); or the outcome itself:
-            the reports to a question, a ``Reported``, 0 and 1, or numbers.
+            the reports to a question, paper answers, a ``Reported``, 0 and 1, or numbers.
         predictors: A mapping of names to columns, a data frame or a matrix. A column may be reports
             to a question or a ``Reported``: a randomized predictor. None is an intercept alone.
         family: ``logit``, ``multinomial`` or ``linear``; by default what fits the outcome: two
