@@ -9,9 +9,11 @@ from .cheating_anchor import anchored_crosswise as anchored_crosswise
 from .design import Design as Design
 from .diagnostics import compare_batches as compare_batches
 from .diagnostics import compare_counts as compare_counts
+from .diagnostics import diagnose as diagnose
 from .diagnostics import forgery as forgery
 from .diagnostics import impossible_reports as impossible_reports
 from .diagnostics import impossible_share as impossible_share
+from .diagnostics_fit import compare_designs as compare_designs
 from .estimate import AmongEstimate as AmongEstimate
 from .estimate import Estimate as Estimate
 from .estimate import OptionEstimate as OptionEstimate
@@ -95,17 +97,19 @@ __all__ = [
     "Tally",
     "always_valid",
     "always_valid_mean",
-    "anchored_crosswise",
     "analyse",
+    "anchored_crosswise",
     "bootstrap",
     "cheater_detection",
     "compare_batches",
     "compare_counts",
+    "compare_designs",
     "compliance_bounds",
     "crosswise",
     "describe",
     "design_epsilon",
     "design_odds",
+    "diagnose",
     "direct_question",
     "estimate",
     "estimate_paper",

@@ -18,6 +18,7 @@ from scipy.special import bdtr, bdtrc, chdtrc
 from deniable_protocol import EstimateError
 
 from .design import Design
+from .reports import Reports
 from .tally import Tally
 from .wording import percent
 
@@ -65,9 +66,9 @@ class Impossible:
             f"{expected:,.0f} that noise alone makes where {nobody} has it"
         )
         if self.p_value > ALARM:
-            return f"{text}; chance does that (p = {_rounded(self.p_value)})."
+            return f"{text}; chance does that (p = {rounded(self.p_value)})."
         return (
-            f"{text}. Chance hardly does that (p = {_rounded(self.p_value)}): some reports are "
+            f"{text}. Chance hardly does that (p = {rounded(self.p_value)}): some reports are "
             "forged, or were made with another design."
         )
 
@@ -153,11 +154,11 @@ class Homogeneity:
         if self.p_value > ALARM:
             return (
                 f"The {self.batches} batches differ no more than chance makes them "
-                f"(p = {_rounded(self.p_value)}).{rough}"
+                f"(p = {rounded(self.p_value)}).{rough}"
             )
         return (
             f"The {self.batches} batches differ more than chance makes them "
-            f"(p = {_rounded(self.p_value)}): they hold different people, or one of them was made "
+            f"(p = {rounded(self.p_value)}): they hold different people, or one of them was made "
             f"or changed in another way.{rough}"
         )
 
@@ -285,7 +286,41 @@ def forgery(design: Design, forged: float, *, share: float = 0.5) -> Forgery:
     return Forgery(design, forged, share)
 
 
-def _rounded(p_value: float) -> str:
+@dataclass(frozen=True)
+class Finding:
+    """One sentence about one item of a survey.
+
+    Attributes:
+        item: Name of the question, or of the box.
+        fault: Whether it needs looking into.
+        text: The sentence.
+    """
+
+    item: str
+    fault: bool
+    text: str
+
+
+def diagnose(reports: Reports, *, forged: float = 0.01) -> tuple[Finding, ...]:
+    """Say for every item whether its reports are possible, and what forgers could do.
+
+    Args:
+        reports: The noisy reports.
+        forged: Part of all reports that is imagined to be forged.
+    """
+    found = []
+    for name, tally in reports.tallies.items():
+        possible = impossible_reports(tally)
+        found.append(Finding(name, possible.p_value <= ALARM, possible.sentence()))
+        if tally.n:
+            even = 1 / tally.channel.options
+            bound = forgery(tally.design, forged, share=even)
+            found.append(Finding(name, fault=False, text=bound.sentence()))
+    return tuple(found)
+
+
+def rounded(p_value: float) -> str:
+    """Write a chance with two digits, or its order of magnitude."""
     if p_value >= 0.1:
         return f"{p_value:.2f}"
     return f"{p_value:.2g}" if p_value >= 1e-4 else f"{p_value:.0e}"

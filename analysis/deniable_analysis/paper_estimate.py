@@ -94,7 +94,7 @@ def estimate_paper(
     lists: list[ArrayLike] = list(counts) if many else [counts]  # type: ignore[arg-type, list-item]
     if len(lists) != len(designs):
         raise EstimateError(f"expected counts for each of {len(designs)} designs")
-    groups = [_counted(c, d) for c, d in zip(lists, designs, strict=True)]
+    groups = [counted(c, d) for c, d in zip(lists, designs, strict=True)]
     laws = [MatrixDesign.of_design(d) if isinstance(d, Design) else d for d in designs]
     if len({law.states for law in laws}) > 1:
         raise EstimateError("every design needs the same true states")
@@ -133,7 +133,12 @@ def estimate_paper(
     return PaperEstimate(int(every.sum()), options, level, "likelihood-ratio", fit.kkt, likelihood)
 
 
-def _counted(counts: ArrayLike, design: PaperDesign) -> NDArray[np.int64]:
+def counted(counts: ArrayLike, design: PaperDesign) -> NDArray[np.int64]:
+    """Read the counts of one design.
+
+    Raises:
+        EstimateError: If they are not whole numbers of at least 0, one for each report.
+    """
     found = np.asarray(counts)
     size = 2 if isinstance(design, Design) else len(design.reports)
     if found.shape != (size,) or found.dtype.kind not in "iu" or found.min() < 0:

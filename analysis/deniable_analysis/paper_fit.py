@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
+from scipy.optimize import brentq, nnls
 from scipy.special import chdtri
 
 from .shares import BestFit
@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 _NEWTON_STEPS: Final = 200
 _TOLERANCE: Final = 1e-12
+_FAR: Final = 1e9
+"""Stands for an infinite loss of log-likelihood where a root is looked for."""
 
 
 def fit_mixture(likelihoods: Floats, counts: Floats) -> BestFit:
@@ -84,16 +86,23 @@ def profile_interval(
     others = np.delete(likelihoods, state, axis=1)
     own = likelihoods[:, state]
 
-    def kept(share: float) -> bool:
+    def above(share: float) -> float:
         # With u the shares among the others, A π = (t·own + (1 − t)·others) u: a mixture again.
         fixed = share * own[:, None] + (1 - share) * others
         if np.any((fixed.max(axis=1) <= 0) & (counts > 0)):
-            return False
+            return -_FAR
         inner = fit_mixture(fixed, counts)
-        return bool(log_likelihood(fixed, counts, inner.shares) >= top - drop)
+        return max(log_likelihood(fixed, counts, inner.shares) - top + drop, -_FAR)
 
     best = float(fit.shares[state])
-    return walk(kept, best, 0.0), walk(kept, best, 1.0)
+    return _root(above, best, 0.0), _root(above, best, 1.0)
+
+
+def _root(above: Callable[[float], float], inside: float, edge: float) -> float:
+    """Find where something that is above 0 at *inside* falls to 0 on the way to *edge*."""
+    if inside == edge or above(edge) >= 0:
+        return edge
+    return float(brentq(above, inside, edge, xtol=1e-12))
 
 
 def walk(kept: Callable[[float], bool], inside: float, edge: float) -> float:

@@ -61,9 +61,9 @@ def trade_off(
     True
     """
     kept = sorted(half_widths)[: len(_DASHES)]
-    numbers = [[_needed(share, epsilon, half, options, level) for epsilon in _EPSILONS]
-               for half in kept]  # fmt: skip
-    direct = [_direct(share, half, level) for half in kept]
+    designs = [Design.of(Channel.best(options, odds_at_most(epsilon))) for epsilon in _EPSILONS]
+    numbers = [[_needed(share, design, half, level) for design in designs] for half in kept]
+    direct = [_needed(share, DIRECT, half, level) for half in kept]
     low = math.floor(math.log10(max(1.0, min(direct))))
     high = math.ceil(math.log10(max(max(row) for row in numbers)))
     scale = _Scale(low, max(high, low + 1))
@@ -98,13 +98,8 @@ class _Scale:
         return _BOTTOM - (_BOTTOM - _TOP) * place
 
 
-def _needed(share: float, epsilon: Fraction, half: float, options: int, level: float) -> float:
-    design = Design.of(Channel.best(options, odds_at_most(epsilon)))
+def _needed(share: float, design: Design, half: float, level: float) -> float:
     return float(ndtri((1 + level) / 2)) ** 2 * Share(share).variance(design) / half**2
-
-
-def _direct(share: float, half: float, level: float) -> float:
-    return float(ndtri((1 + level) / 2)) ** 2 * Share(share).variance(DIRECT) / half**2
 
 
 def _axes(scale: _Scale) -> list[str]:

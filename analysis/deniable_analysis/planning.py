@@ -1,7 +1,7 @@
 """How many respondents, how much privacy, how wide an interval, how much power: any from the rest.
 
-The normal approximations here are those that textbooks plan with; assurance and
-``Plan.exact_power`` are exact sums over the binomial law.
+The normal approximations here are those that textbooks plan with; assurance (but for a cell of a
+cross-table) and ``Plan.exact_power`` are exact sums over the binomial law.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def plan(
         assurance: Probability, in (0, 1), with which the interval must keep to the half-width.
             Without it the half-width is the expected one. Respondents are then such that the
             found number and every larger one will do (for a difference: up to the small
-            irregularities of counting).
+            irregularities of counting; for a cell: to first order).
         options: Options of the question, at least 2; ``Channel.best`` chooses the design.
         design: A design instead of ``epsilon`` and ``options``, for paper-and-dice studies.
         level: Confidence level; the test has size 1 − level.

@@ -9,7 +9,7 @@ from typing import Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, ndtri
+from scipy.special import bdtr, ndtr, ndtri
 from scipy.stats import binom
 
 from deniable_protocol import EstimateError
@@ -196,12 +196,42 @@ class Cell:
         return square - self.both**2
 
     def assurance(self, reports: int, design: Design, half_width: float, level: float) -> float:
-        """Refuse: four counts are too many to enumerate."""
-        raise EstimateError("assurance is there for shares and differences, not for a cell")
+        """Give the probability that the Wald interval is at most this wide, to first order.
+
+        The squared error is a sample variance, which is nearly normal: its own variance follows
+        from the fourth moment of z₁z₂.
+        """
+        goal = reports * (half_width / float(ndtri((1 + level) / 2))) ** 2
+        spread = self._spread(design) / math.sqrt(reports)
+        if spread == 0:
+            return float(self.variance(design) <= goal * (1 + 1e-12))
+        return float(ndtr((goal - self.variance(design)) / spread))
 
     def assured_width(self, reports: int, design: Design, assurance: float, level: float) -> float:
-        """Refuse: four counts are too many to enumerate."""
-        raise EstimateError("assurance is there for shares and differences, not for a cell")
+        """Find the half-width that the Wald interval keeps to with this probability."""
+        spread = self._spread(design) / math.sqrt(reports)
+        square = self.variance(design) + float(ndtri(assurance)) * spread
+        return float(ndtri((1 + level) / 2)) * math.sqrt(max(square, 0.0) / reports)
+
+    def _spread(self, design: Design) -> float:
+        """√n times the standard deviation of the sample variance of z₁z₂: √(μ₄ − σ⁴)."""
+        slope, offset = float(design.slope), float(design.offset)
+        zero, one = -offset / slope, (1 - offset) / slope
+        values = np.array([zero * zero, zero * one, one * one])
+        yes = np.array([offset, offset + slope])  # P(report 1) without and with the trait
+        truths = {
+            (0, 0): 1 - self.first - self.second + self.both,
+            (0, 1): self.second - self.both,
+            (1, 0): self.first - self.both,
+            (1, 1): self.both,
+        }
+        chances = np.zeros(3)
+        for (a, b), share in truths.items():
+            both, none = yes[a] * yes[b], (1 - yes[a]) * (1 - yes[b])
+            chances += share * np.array([none, 1 - both - none, both])
+        off = values - float(chances @ values)
+        fourth, second = float(chances @ off**4), float(chances @ off**2)
+        return math.sqrt(max(fourth - second**2, 0.0))
 
 
 Target = Share | Difference | Cell

@@ -87,6 +87,17 @@ class QuestionCertificate:
             "Everybody has to choose an answer; without one no report is made at all."
         )
 
+    @property
+    def rounding(self) -> str | None:
+        """Say how a number is rounded before the noise; None for other kinds."""
+        if self.question.grid is None:
+            return None
+        labels = self.question.labels[: self.question.points]
+        return (
+            f"A number is first rounded by lot to one of {len(labels)} points, from {labels[0]} to "
+            f"{labels[-1]}, so that its mean stays right."
+        )
+
     def as_json(self) -> dict[str, Any]:
         """Give it as plain data."""
         channel = self.question.channel
@@ -102,6 +113,7 @@ class QuestionCertificate:
             "epsilon": self.epsilon,
             "belief_at_most_percent": percent_up(self.belief),
             "hides": self.hides,
+            "rounding": self.rounding,
         }
 
 
@@ -165,6 +177,8 @@ class Certificate:
         yield ""
         for found in self.questions:
             yield f"{found.question.name}: {found.hides}"
+            if found.rounding is not None:
+                yield f"    {found.rounding}"
             if found.sent > 1:
                 yield f"    The odds of the {found.sent} boxes that are reported multiply."
         yield ""

@@ -26,7 +26,7 @@ from deniable_analysis.paper import (
     warner,
 )
 from deniable_analysis.paper_estimate import PaperDesign, estimate_paper
-from deniable_analysis.paper_fit import fit_mixture
+from deniable_analysis.paper_fit import fit_mixture, profile_interval
 from deniable_analysis.paper_matrix import MatrixDesign
 from deniable_protocol import Channel, EstimateError
 
@@ -252,6 +252,23 @@ def test_several_designs_side_by_side() -> None:
         / sum(weights) ** 2
     )
     assert second - first**2 == pytest.approx(expected)
+
+
+def test_coverage_of_the_interval_of_two_designs() -> None:
+    """The likelihood-ratio interval of a dice and a direct group covers by exact sum, near 95 %."""
+    n, designs = 15, [warner("3/4"), direct_question()]
+    law = np.vstack([MatrixDesign.of_design(d).law for d in designs])
+    held = {0.0: 0.0, 0.1: 0.0, 0.4: 0.0}
+    for a, b in product(range(n + 1), repeat=2):
+        counts = np.array([n - a, a, n - b, b], dtype=float)
+        low, high = profile_interval(law, counts, fit_mixture(law, counts), 1, 0.95)
+        for share in held:
+            if low - 1e-9 <= share <= high + 1e-9:
+                held[share] += math.prod(
+                    float(binom.pmf(k, n, float(d.offset) + float(d.slope) * share))
+                    for k, d in zip((a, b), designs, strict=True)
+                )
+    assert min(held.values()) > 0.93, held
 
 
 def _even(design: Design) -> Fraction:

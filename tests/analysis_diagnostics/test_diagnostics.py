@@ -16,10 +16,14 @@ from deniable_analysis.diagnostics import (
     ALARM,
     compare_batches,
     compare_counts,
+    diagnose,
     forgery,
     impossible_reports,
     impossible_share,
 )
+from deniable_analysis.diagnostics_fit import compare_designs
+from deniable_analysis.paper import warner
+from deniable_analysis.paper_matrix import MatrixDesign
 from deniable_analysis.tally import Tally
 from deniable_protocol import Channel, EstimateError, Survey
 
@@ -199,3 +203,48 @@ def test_refusals(call: Any, message: str) -> None:
     """What cannot be tested is refused in words."""
     with pytest.raises(EstimateError, match=message):
         call()
+
+
+def test_every_item_of_a_survey() -> None:
+    """Each item has its findings, and an impossible one is marked."""
+    questions = [{"name": name, "kind": "yes-no", "text": "?", "truth": "3/4"} for name in "ab"]
+    survey = Survey.load({"name": "s", "title": "S", "questions": questions})
+    found = diagnose(Reports.of_counts(survey, {"a": [80, 120], "b": [5, 195]}))
+    assert [(f.item, f.fault) for f in found] == [
+        ("a", False), ("a", False), ("b", True), ("b", False)
+    ]  # fmt: skip
+    assert found[2].text.startswith("5 of 200 reports hold “Yes”")
+
+
+def test_groups_with_different_dice() -> None:
+    """Honest groups agree, always-no people are found; the enumerated size at 5 % is under 6.5 %."""
+    designs = [warner("1/4"), warner("3/4")]
+    assert (
+        "agree on the same true shares" in compare_designs([[40, 60], [60, 40]], designs).sentence()
+    )
+    cheating = compare_designs([[700, 300], [700, 300]], designs)
+    assert "No true shares fit all groups" in cheating.sentence()
+    n = 40
+    p_values = np.array(
+        [[compare_designs([[n - a, a], [n - b, b]], designs).p_value for b in range(n + 1)]
+         for a in range(n + 1)]
+    )  # fmt: skip
+    for share in (0.1, 0.4):
+        first, second = (
+            binom.pmf(np.arange(n + 1), n, float(d.reported(Fraction(share)))) for d in designs
+        )
+        assert np.outer(first, second)[p_values <= 0.05].sum() < 0.065
+
+
+@pytest.mark.parametrize(
+    ("counts", "designs", "message"),
+    [
+        ([[1, 2]], [WARNER], "two or more groups"),
+        ([[1, 2], [0, 0]], [WARNER, WARNER], "at least one report"),
+        ([[1, 2], [1, 2, 3]], [WARNER, MatrixDesign.forced(["0.1"] * 3)], "same true states"),
+    ],
+)
+def test_groups_that_cannot_be_compared(counts: Any, designs: Any, message: str) -> None:
+    """What leaves nothing to test is refused in words."""
+    with pytest.raises(EstimateError, match=message):
+        compare_designs(counts, designs)
