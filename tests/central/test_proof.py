@@ -29,8 +29,9 @@ from deniable_analysis.central import (
     histogram,
     verify,
 )
+from deniable_analysis.central.accountants import BestAccountant
 from deniable_analysis.central.discrete_profiles import ConcentratedProfile, IntegerNoise
-from deniable_analysis.central.profiles import GaussianProfile
+from deniable_analysis.central.profiles import ApproximateProfile, GaussianProfile
 from deniable_analysis.central.proof import Mechanism, pure_renyi
 from deniable_protocol import Channel
 from deniable_protocol.errors import MechanismError
@@ -278,3 +279,19 @@ def test_a_relation_must_be_named() -> None:
         TradeOffDP(0.5, "a number")  # type: ignore[arg-type]
     for kind in (PureDP(1), ApproximateDP(1, 1e-6), RenyiDP(((2, 1),)), GaussianDP(1)):
         assert "replace-one neighbours" in str(kind)
+
+
+@pytest.mark.parametrize("mechanism", TRUE, ids=lambda m: f"{type(m).__name__} {m.promise}")
+@pytest.mark.parametrize("delta", [1e-4, 1e-9])
+def test_accountants_agree_with_the_profile(mechanism: Additive, delta: float) -> None:
+    """One release costs in the ledger what its own profile says: the event names the same noise.
+
+    Vectors whose event is only a bound may cost more, and none may cost less than the exact ε.
+    """
+    profile = mechanism.profile.epsilon(delta)
+    spent = BestAccountant(mechanism.promise.neighbours).spend(mechanism.event).epsilon(delta)
+    exact = not isinstance(mechanism.profile, ConcentratedProfile | ApproximateProfile)
+    if exact and mechanism.sensitivity.coordinates == 1:
+        assert spent == pytest.approx(profile, rel=1e-4, abs=1e-9)
+    assert spent >= profile * (1 - 1e-9) or not exact
+    assert spent <= profile * 1.01 + 1e-9

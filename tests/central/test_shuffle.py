@@ -226,3 +226,19 @@ def test_by_hand() -> None:
             dataclasses.replace(good, **change)  # type: ignore[arg-type]
     with pytest.raises(MechanismError, match="at most 500"):
         Shuffled.of_epsilon(501, 10)
+
+
+@pytest.mark.parametrize("trials", [1000, 10**5, 10**7])
+def test_binomials_are_as_right_as_the_certificate_says(trials: int) -> None:
+    """Terms and tails of a fair binomial, far out, to 1e-11; a thousandfold is what is added."""
+    mpmath.mp.dps = 40
+    for deviations in (0.5, 5.0, 11.0):
+        first = int(trials / 2 + deviations * math.sqrt(trials) / 2)
+        term = mpmath.binomial(trials, first) / mpmath.mpf(2) ** trials
+        tail, left, k = mpmath.mpf(0), term, first
+        while left > tail * mpmath.mpf(10) ** -30:
+            tail += left
+            left = left * (trials - k) / (k + 1)
+            k += 1
+        assert float(binom.pmf(first, trials, 0.5) / term - 1) == pytest.approx(0, abs=1e-11)
+        assert float(binom.sf(first - 1, trials, 0.5) / tail - 1) == pytest.approx(0, abs=1e-11)
