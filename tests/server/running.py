@@ -35,7 +35,7 @@ class Server:
 
     def __init__(
         self, folder: Path, *, script: Path | None = None, options: Sequence[str] = (),
-        database: str | None = None, host: str = "127.0.0.1", prefix: Sequence[str] = (), **env: str,
+        database: str | None = None, host: str = "127.0.0.1", **env: str,
     ) -> None:  # fmt: skip
         self.database = folder / "survey.db"
         self.host = host
@@ -46,7 +46,7 @@ class Server:
         program += ["--host", host] if host != "127.0.0.1" else []
         with self._outputs[0].open("wb") as out, self._outputs[1].open("wb") as err:
             self.process = subprocess.Popen(
-                [*prefix, sys.executable, *program, str(survey),
+                [sys.executable, *program, str(survey),
                  "--database", database or str(self.database), *options],
                 stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=os.environ | env,
             )  # fmt: skip

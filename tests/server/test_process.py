@@ -6,7 +6,6 @@ import http.client
 import itertools
 import json
 import re
-import resource
 import signal
 import socket
 import sqlite3
@@ -227,24 +226,6 @@ def test_full_queue(tmp_path: Path) -> None:
         assert [(s, json.loads(b)) for s, b in (w.result() for w in waiting)] == [(207, stored)] * 2
         assert len(server.rows()) == 4
         assert server.complaints().count("reports wait for the disk") == 1
-        check_silence(server)
-
-
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux's prlimit")
-def test_failing_disk(tmp_path: Path) -> None:
-    """What the disk refuses is not acknowledged; once the disk works, a retry is stored."""
-    with Server(tmp_path) as server:
-        assert server.post(body())[0] == 201
-        unlimited = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
-        size = server.database.with_name("survey.db-wal").stat().st_size
-        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, unlimited[1]))
-        sent = body()
-        assert server.post(sent)[0] == 503
-        assert server.post(sent)[0] == 503
-        assert len(server.rows()) == 1
-        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, unlimited)
-        assert server.post(sent)[0] == 201
-        assert len(server.rows()) == 2
         check_silence(server)
 
 
