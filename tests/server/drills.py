@@ -11,6 +11,7 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from .postgres import Postgres, children
 from .running import Load, Server
-from .samples import body
+from .samples import body, dump
 
 Seen = str
 
@@ -234,6 +235,57 @@ def clock_jumps(folder: Path, times: int) -> Seen:
     return _told(load, total)
 
 
+def idle_connections(folder: Path, count: int) -> Seen:
+    """Hold many connections that say nothing, or a little now and then, while others report."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, count + 200)), hard))
+    held: list[socket.socket] = []
+    with Server(folder) as server:
+        load = Load(server, patient=True)
+        load.wait_for(60)
+        quiet = _pace(load)
+        for number in range(count):
+            connection = server.raw()
+            if number % 2:
+                connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            held.append(connection)
+        crowded = _pace(load)
+        load.stop()
+        for connection in held:
+            connection.close()
+        assert server.stop() == 0
+        total = load.check(server.database)
+        assert server.complaints() == ""
+    return f"{_told(load, total)}; {crowded / quiet:.2f} of the pace without them"
+
+
+def repeats(folder: Path, count: int) -> Seen:
+    """Send one report again and again; neither memory nor file grows with it."""
+    with Server(folder) as server:
+        content = dump([body()] * 1000)
+        for _ in range(10):
+            assert server.post(content)[0] == 207
+        before = memory(server)
+        for _ in range(count // 1000):
+            assert server.post(content)[0] == 207
+        grown = memory(server) - before
+        assert len(server.rows()) == 1
+    assert grown < 10_000
+    return f"{count:,} repeats, 1 stored, memory grew by {grown:,} KiB"
+
+
+def memory(server: Server) -> int:
+    """Give the memory that a server's process holds, in KiB."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0])
+
+
+def _pace(load: Load) -> float:
+    start, before = time.monotonic(), len(load.acknowledged)
+    time.sleep(2)
+    return (len(load.acknowledged) - before) / (time.monotonic() - start)
+
+
 _LOST = {"ConnectionResetError", "RemoteDisconnected", "ConnectionRefusedError", "BrokenPipeError"}
 
 
@@ -269,6 +321,8 @@ def main() -> None:
             "two intakes on two addresses, one killed": lambda f: two_intakes(f, postgres),
             "full disk (file size limit)": full_disk,
             "full file system (tmpfs of 2 MiB)": full_file_system,
+            "10,000 idle connections": lambda f: idle_connections(f, 10_000),
+            "100,000 repeats of one id": lambda f: repeats(f, 100_000),
             "read-only file": read_only_file,
             "database locked for 15 s": lambda f: locked_database(f, 15),
             "clock jumps between 1971 and 2199": lambda f: clock_jumps(f, 2),

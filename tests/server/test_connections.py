@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from .drills import memory
 from .running import REPORTS, Server
 from .samples import body, dump
 
@@ -125,14 +126,9 @@ def test_bodies_are_bounded(server: Server) -> None:
 
 def test_many_repeats_of_one_id(server: Server) -> None:
     """The same report again and again costs no memory and no row."""
-
-    def memory() -> int:
-        status = Path(f"/proc/{server.process.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0])
-
     content = dump([body()] * 1000)
     assert server.post(content)[0] == 207
-    before, rows = memory(), len(server.rows())
+    before, rows = memory(server), len(server.rows())
 
     def repeat() -> None:
         for _ in range(5):
@@ -144,7 +140,7 @@ def test_many_repeats_of_one_id(server: Server) -> None:
     for thread in threads:
         thread.join()
     assert len(server.rows()) == rows
-    assert memory() - before < 40_000
+    assert memory(server) - before < 40_000
 
 
 def test_silent_about_all_of_it(server: Server) -> None:

@@ -210,9 +210,14 @@ def test_closed_and_erased(app: Flask, http: FlaskClient) -> None:
     assert many.json == [{"status": 200}, {"status": 403, "reason": "closed"}]
     assert http.get(f"/v1/surveys/{SURVEY.name}").status_code == 200
     assert "Canteen" not in http.get("/").text
+    page = http.get(f"/s/{SURVEY.name}")
+    assert page.status_code == 200
+    assert "This survey is closed" in page.text
+    assert "<script" not in page.text
     store.erase_survey(published)
     check_problem(http.post(URL, data=kept), 410, "erased")
     check_problem(http.get(f"/v1/surveys/{SURVEY.name}"), 410, "erased")
+    assert http.get(f"/s/{SURVEY.name}").status_code == 410
     assert store.count(published) == 0
 
 
@@ -229,6 +234,8 @@ def test_dates_and_target(tmp_path: Path) -> None:
         found.append([http.post(URL, data=dump(body())).status_code for _ in range(2)])
     assert found == [[403, 403], [201, 201], [403, 403], [201, 403], [403, 403]]
     assert store.days(published) == {"2026-06-01": 3}
+    store._clock = lambda: datetime(2019, 6, 1, tzinfo=UTC)
+    assert "opens on 1 January 2020 at 00:00 (UTC)" in http.get(f"/s/{SURVEY.name}").text
     services(app).close()
 
 

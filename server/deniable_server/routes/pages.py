@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, abort, render_template, request
 
+from deniable_server.life import Status
 from deniable_server.problems import PROBLEMS
 from deniable_server.services import services
 
@@ -22,9 +23,16 @@ def form(name: str) -> tuple[str, int]:
 
     ``?arm=…`` names the collection arm, as a link handed to one wave, site or group does.
     """
-    published = services().store.newest(name)
+    store = services().store
+    published = store.newest(name)
     if published is None:
         return render_template("missing.html"), 404
+    status = store.status(published)
+    if status is not Status.OPEN:
+        moment = store.life(published).limits.opens if status is Status.NOT_YET else None
+        opens = moment and f"{moment.day} {moment:%B %Y at %H:%M}"
+        code = 410 if status is Status.ERASED else 200
+        return render_template("closed.html", survey=published.survey, opens=opens), code
     return render_template("form.html", survey=published.survey, arm=request.args.get("arm")), 200
 
 
