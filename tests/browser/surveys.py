@@ -109,5 +109,44 @@ ELEVEN: dict[str, Any] = {
     ],
 }  # fmt: skip
 
-SOURCES = (SHORT, WIDE, KINDS, ARMS, CALLS, ELEVEN)
+# Short enough for a picture.
+LEAVE: dict[str, Any] = {
+    "name": "leave",
+    "title": {"en": "Sick leave", "bn": "অসুস্থতার ছুটি", "zh-Hant": "病假"},
+    "intro": {"en": "Three questions about your work. Nobody sees what you answer.",
+              "bn": "আপনার কাজ নিয়ে তিনটি প্রশ্ন। আপনার উত্তর কেউ দেখে না।",
+              "zh-Hant": "關於您工作的三個問題。沒有人會看到您的答案。"},
+    "privacy": {"epsilon": 3},
+    "questions": [
+        {"name": "feigned", "kind": "yes-no", "truth": "3/4",
+         "text": {"en": "Did you ever call in sick without being ill?",
+                  "bn": "আপনি কি কখনো অসুস্থ না হয়েও অসুস্থতার ছুটি নিয়েছেন?",
+                  "zh-Hant": "您曾經沒有生病卻請病假嗎？"},
+         "options": [{"en": "Yes", "bn": "হ্যাঁ", "zh-Hant": "有"},
+                     {"en": "No", "bn": "না", "zh-Hant": "沒有"}]},
+        {"name": "days", "kind": "number", "min": 0, "max": 60, "step": 1, "optional": True,
+         "unit": {"en": "days", "bn": "দিন", "zh-Hant": "天"},
+         "text": {"en": "How many days were you on leave last year?",
+                  "bn": "গত বছর আপনি কত দিন ছুটিতে ছিলেন?",
+                  "zh-Hant": "去年您請了幾天假？"}},
+        {"name": "stress", "kind": "scale", "scores": [0, 1, 2, 3, 4],
+         "options": [{"en": "Never", "bn": "কখনো না", "zh-Hant": "從不"},
+                     {"en": "Rarely", "bn": "কদাচিৎ", "zh-Hant": "很少"},
+                     {"en": "Sometimes", "bn": "মাঝে মাঝে", "zh-Hant": "有時"},
+                     {"en": "Often", "bn": "প্রায়ই", "zh-Hant": "經常"},
+                     {"en": "Always", "bn": "সবসময়", "zh-Hant": "總是"}],
+         "text": {"en": "How often does work keep you awake?",
+                  "bn": "কাজের চিন্তায় কত ঘন ঘন আপনার ঘুম আসে না?",
+                  "zh-Hant": "您有多常因為工作而睡不著？"}},
+    ],
+}  # fmt: skip
+
+LOUD: dict[str, Any] = {
+    "name": "loud",
+    "title": "More than a device allows",
+    "privacy": {"epsilon": 4.5},
+    "questions": [{"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"}],
+}
+
+SOURCES = (SHORT, WIDE, KINDS, ARMS, CALLS, ELEVEN, LEAVE, LOUD)
 SURVEYS = {source["name"]: Survey.load(source) for source in SOURCES}

@@ -122,3 +122,25 @@ def test_radios_are_native_and_grouped_under_their_question(visit: Visit) -> Non
     assert all(group["required"] for group in groups)
     assert all("chances in 100" in group.description for group in groups)
     assert len(visitor.all("radio")) == 2 + 4 + 5
+
+
+def test_tab_walks_through_everything_once_and_in_order(visit: Visit) -> None:
+    visitor = visit().open("kinds")
+    stops = []
+    while not stops or stops[-1] != ("button", "Randomize and send"):
+        visitor.press("Tab")
+        here = visitor.focused()
+        stops.append((here.role, here.name))
+        assert len(stops) < 12
+    assert stops == [
+        ("combobox", "Language"),
+        ("DisclosureTriangle", "See how, and try it"),
+        ("radio", "Yes"),
+        ("checkbox", "Alcohol"),
+        ("checkbox", "Sleeping pills"),
+        ("checkbox", "Painkillers"),
+        ("radio", "Never"),
+        ("spinbutton", "How much do you weigh?"),
+        ("radio", "Month 1"),
+        ("button", "Randomize and send"),
+    ]

@@ -15,7 +15,7 @@ export default {
   chance: (top, bottom) => `${bottom} বারের মধ্যে ${top} বার`,
   about: (top) => `১০০ বারের মধ্যে প্রায় ${top} বার`,
   truth: "আপনার আসল উত্তর",
-  value: "কাছাকাছি করা সংখ্যাটি",
+  value: "সেই মানটি",
   other: (chance, what) => `${chance} ${what} পাঠানো হয়, বাকি সময় অন্যটি।`,
   others: (chance, what, others) => `${chance} ${what} পাঠানো হয়, বাকি সময় অন্য ${others}টির একটি, দৈবভাবে।`,
   among: (chance, sent, all) =>
