@@ -255,7 +255,7 @@ who gave one, summed over every outcome.
 
 ## Means and medians: exact
 
-A number with the values 0, 1 and 2 at ε = 1.5, summed over every outcome. The mean has the normal
+A number with the values 0, 1 and 2 at ε = 1.5, summed over every outcome. The mean has the score
 interval of its unbiased scores, the median that of Woodruff; on so few values it is conservative.
 
 {table(["n", "true shares", "mean", "median"], number_rows())}

@@ -57,13 +57,18 @@ def weighted(tally: Tally, weights: ArrayLike) -> tuple[float, float]:
 
 
 def mean_value(tally: Tally, weights: ArrayLike, *, level: float = 0.95) -> Measured:
-    """Estimate Σ weights_j π_j, with the normal interval within what weights allow."""
+    """Estimate Σ weights_j π_j, with a normal interval within what weights allow.
+
+    The variance is taken about each value that is tried, as in a score test, and not about the
+    estimate: (value − v)² ≤ z² (S² + (value − v)²)/n, a little longer and closer to the level.
+    """
     factors = np.asarray(weights, dtype=np.float64)
     value, se = weighted(tally, factors)
     least, most = float(factors.min()), float(factors.max())
-    if math.isnan(se):
+    z = float(ndtri((1 + level) / 2))
+    if math.isnan(se) or tally.n <= z**2:
         return Measured(value, se, least, most)
-    half = float(ndtri((1 + level) / 2)) * se
+    half = z * se * math.sqrt((tally.n - 1) / (tally.n - z**2))
     low, high = (min(max(end, least), most) for end in (value - half, value + half))
     return Measured(value, se, low, high)
 
@@ -128,8 +133,7 @@ def ratio(tally: Tally, top: ArrayLike, bottom: ArrayLike, *, level: float = 0.9
     along = np.array([1.0, -value])
     se = math.sqrt(max(float(along @ covariance @ along), 0.0)) / abs(float(means[1]))
     z = float(ndtri((1 + level) / 2))
-    # Under each R that is tried the expectation is 0, so its variance is taken about 0 and not
-    # about the sample mean, as in a score test: a little longer, and closer to the level.
+    # Under each R that is tried the expectation is 0, so its variance is taken about 0, as above.
     if tally.n <= z**2:
         return Measured(value, se, least, most)
     spread = covariance * ((tally.n - 1) / (tally.n - z**2))
