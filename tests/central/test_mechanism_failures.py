@@ -139,6 +139,18 @@ def test_pure_mechanisms_at_delta_zero() -> None:
     assert ConcentratedProfile(1e-3).epsilon(0.0) == math.inf
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(8.0, 1e-2), (20.0, 1e-5), (100.0, 1e-9)])
+def test_the_textbook_formula_above_one(epsilon: float, delta: float) -> None:
+    """Taken by hand where it is refused, it makes noise that verify() finds to be too little."""
+    sigma = F(math.sqrt(2 * math.log(1.25 / delta)) / epsilon)
+    by_hand = Gaussian(ApproximateDP(epsilon, delta), count(), sigma, F(1, 2**30))
+    with pytest.raises(MechanismError, match="not proved: delta at epsilon"):
+        verify(by_hand)
+    with pytest.raises(MechanismError, match=r"up to 1 only.*Gaussian\.analytic"):
+        Gaussian.classic(ApproximateDP(epsilon, delta), count())
+    assert verify(Gaussian.calibrate(ApproximateDP(epsilon, delta), count()))
+
+
 def test_no_negative_epsilon() -> None:
     """A conversion that would go below 0 stops there."""
     for profile in (GaussianProfile(1e-9), LaplaceProfile(1e-9), ConcentratedProfile(1e-20)):

@@ -185,6 +185,9 @@ def test_more_reports_hide_more() -> None:
     strict = [Shuffled.of(channel, 1000).epsilon(delta) for delta in (0.5, 1e-3, 1e-9, 1e-30)]
     assert strict == sorted(strict)
     assert Shuffled.of(channel, 1000).epsilon(1e-300) <= math.log(3) * (1 + 1e-15)
+    assert Shuffled.of(channel, 1000).epsilon(5e-324) <= math.log(3) * (1 + 1e-15)
+    assert Shuffled.of(channel, 1000).meets(1.1, 5e-324)
+    assert not Shuffled.of(channel, 1000).meets(0.5, 5e-324)
     assert Shuffled.of(channel, 10).delta(5.0) == 0
     many = Shuffled.of(Channel(options=2, subset=1, odds=F(3)), 10**12)
     assert 0 < many.epsilon(1e-9) < 0.01

@@ -151,7 +151,7 @@ class Shuffled:
             delta: In (0, 1).
         """
         wanted = inside_unit("delta", delta)
-        tail, most = min(_TAIL, wanted) if wanted < 1e-30 else wanted * 1e-5, self.local_epsilon
+        tail, most = max(wanted * 1e-5, 1e-305), self.local_epsilon
 
         def excess(epsilon: float) -> float:
             return math.log(max(self._delta(epsilon, tail), 1e-320)) - math.log(wanted)
@@ -174,7 +174,8 @@ class Shuffled:
     def meets(self, epsilon: float, delta: float) -> bool:
         """Tell whether (ε, δ) is certified for the mixed reports."""
         wanted = inside_unit("delta", delta)
-        return self._delta(float(at_least_zero("epsilon", epsilon)), wanted * 1e-5) <= wanted
+        tail = max(wanted * 1e-5, 1e-305)
+        return self._delta(float(at_least_zero("epsilon", epsilon)), tail) <= wanted
 
     def event(self, delta: float) -> ApproximateEvent:
         """Give the mixed release as an event, for the accountants."""
