@@ -68,6 +68,10 @@ from .tally import Tally as Tally
 from .targets import Cell as Cell
 from .targets import Difference as Difference
 from .targets import Share as Share
+from .weights import poststratify as poststratify
+from .weights import rake as rake
+from .weights_estimate import WeightedEstimate as WeightedEstimate
+from .weights_estimate import estimate_weighted as estimate_weighted
 
 __all__ = [
     "METHODS",
@@ -95,6 +99,7 @@ __all__ = [
     "Share",
     "SurveyPlan",
     "Tally",
+    "WeightedEstimate",
     "always_valid",
     "always_valid_mean",
     "analyse",
@@ -114,6 +119,7 @@ __all__ = [
     "estimate",
     "estimate_paper",
     "estimate_share",
+    "estimate_weighted",
     "forced_response",
     "forgery",
     "group_share",
@@ -126,6 +132,8 @@ __all__ = [
     "mean_value",
     "plan",
     "plan_survey",
+    "poststratify",
+    "rake",
     "ratio",
     "read_paper",
     "read_reports",
