@@ -23,6 +23,8 @@ from typing import Final
 from deniable_protocol import StoreError
 from deniable_protocol.canonical import digest
 
+from .lean import lean_script, lean_style
+
 ENTRIES: Final = ("embed", "plain", "surveyjs")
 """Modules that a page of one's own starts with."""
 
@@ -33,9 +35,7 @@ _IMPORT: Final = re.compile(r'^(?:import|export) (?:[^;"\']* from )?"\./([\w.-]+
 _LOADED: Final = re.compile(
     r"""["`]([\w.${}-]+\.(?:js|css))["`]"""
 )  # a name, or a pattern of names
-_BLOCK: Final = re.compile(r"/\*.*?\*/", re.S)
-_LINE: Final = re.compile(r"(?:^|\s)// .*$", re.M)
-_INDENT: Final = re.compile(r"^\s+", re.M)
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.S)
 _PINS: Final = "export const PINS = {};"
 
 
@@ -95,7 +95,7 @@ class BrowserFiles:
         found: set[str] = set()
         waiting = [*joined]
         while waiting:
-            text = _BLOCK.sub("", self._read(waiting.pop()))
+            text = _COMMENT.sub("", self._read(waiting.pop()))
             named = [re.escape(name) for name in _IMPORT.findall(text)]
             named += [
                 re.sub(r"\\\$\\\{.*?\\\}", "[^/]+", re.escape(n)) for n in _LOADED.findall(text)
@@ -117,17 +117,18 @@ class BrowserFiles:
         source = self._folder / name
         if Path(name).suffix not in TYPES or Path(name).name != name or not source.is_file():
             return None
-        text = lean(source.read_text(encoding="utf-8"))
+        text = source.read_text(encoding="utf-8")
         if entry:
             text = self._elsewhere(text, self.modules(entry))
-        return BrowserFile(name, text.encode())
+        return BrowserFile(name, lean(name, text).encode())
 
     def _index(self, entry: str) -> str:
         """Join an entry and all that it imports, and pin what it loads later."""
-        parts = [lean(_IMPORT.sub("", self._read(name))) for name in self.modules(entry)]
+        parts = [_IMPORT.sub("", self._read(name)) for name in self.modules(entry)]
         later = [(name, self.find(f"{entry}/{name}")) for name in self.later(entry)]
         pins = {name: file.integrity for name, file in later if file}
-        return "".join(parts).replace(_PINS, f"export const PINS = {json.dumps(pins)};")
+        written = f"export const PINS = {json.dumps(pins)};"
+        return lean_script("".join(parts).replace(_PINS, written))
 
     def modules(self, entry: str) -> tuple[str, ...]:
         """Name an entry's modules, each after those that it imports."""
@@ -158,14 +159,9 @@ class BrowserFiles:
         return (self._folder / name).read_text(encoding="utf-8")
 
 
-def lean(source: str) -> str:
-    r"""Leave out comments and indentation.
-
-    >>> lean("/** Why. */\nexport function half(number) {\n  return number / 2; // exact\n}\n")
-    'export function half(number) {\nreturn number / 2;\n}\n'
-    """
-    text = _LINE.sub("", _BLOCK.sub("", source))
-    return _INDENT.sub("", text)
+def lean(name: str, source: str) -> str:
+    """Leave out what browsers do not need."""
+    return lean_style(source) if name.endswith(".css") else lean_script(source)
 
 
 def in_use(files: BrowserFiles, entry: str) -> Iterator[BrowserFile]:
