@@ -9,8 +9,11 @@ from types import TracebackType
 from typing import Any, Final
 
 from flask import Flask, Response, request
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 from . import problems
+from .issuer import Issuer
+from .limits import RateLimiter
 from .opening import open_store
 from .routes import BLUEPRINTS
 from .services import Services
@@ -38,7 +41,10 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
 
     Settings come from *config*, else from variables such as ``DENIABLE_DATABASE``, else are:
     ``DATABASE`` ("deniable.db"; a SQLite file, or a ``postgresql://`` address) and ``QUEUE``
-    (4,096, how many reports may wait for the disk before more are refused with 503).
+    (4,096, how many reports may wait for the disk before more are refused with 503),
+    ``ISSUER`` (none; the issuer's file, if this server also signs invitations), ``LIMIT`` (0 for
+    none; how many reports one network may send in a minute), ``PROXIES`` (0; how many proxies in
+    front of it say where a request comes from) and ``OPERATOR_TOKEN`` (none: no operator's page).
 
     A process that forks must do so before this: database connections do not survive a fork.
 
@@ -50,14 +56,22 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
         StoreError: If the database cannot be opened.
     """
     app = _QuietFlask("deniable_server")
-    app.config.from_mapping(DATABASE="deniable.db", QUEUE=DEFAULT_CAPACITY)
+    app.config.from_mapping(
+        DATABASE="deniable.db", QUEUE=DEFAULT_CAPACITY, ISSUER=None, LIMIT=0, PROXIES=0,
+        OPERATOR_TOKEN=None,
+    )  # fmt: skip
     app.config.from_prefixed_env("DENIABLE")
     app.config.from_mapping(config or {}, MAX_CONTENT_LENGTH=problems.MAX_BODY_BYTES)
     app.url_map.merge_slashes = False  # else a redirect repeats the path
     store = open_store(app.config["DATABASE"])
     # SQLite has one writer at a time, so one thread writes for all; PostgreSQL has many.
     writer = GroupWriter if isinstance(store, ReportStore) else PooledWriter
-    Services(store, writer(store, capacity=int(app.config["QUEUE"]))).attach(app)
+    issuer = Issuer(app.config["ISSUER"]) if app.config["ISSUER"] else None
+    limiter = RateLimiter(int(app.config["LIMIT"])) if app.config["LIMIT"] else None
+    queue = writer(store, capacity=int(app.config["QUEUE"]))
+    Services(store, queue, issuer, limiter).attach(app)
+    if app.config["PROXIES"]:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=int(app.config["PROXIES"]))  # type: ignore[method-assign]
     problems.register(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

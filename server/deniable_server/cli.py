@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import socket
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
-from deniable_protocol import DeniableError, Survey
+from deniable_protocol import DeniableError, StoreError, Survey, TokenError
 
 from .app import create_app
 from .database_cli import database_option, opened
+from .issuer import Issuer
 from .life import Status
 from .published import Published
 from .workers import supervise
@@ -36,7 +39,30 @@ from .wsgi import answer_on, open_port, run
     show_default=True,
     help="Processes that answer. More than one pays with PostgreSQL; SQLite has one writer.",
 )
-def serve(surveys: tuple[Path, ...], database: str, host: str, port: int, workers: int) -> None:
+@click.option(
+    "--issuer",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="Also sign invitations, with this file of 'deniable invite'.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=0,
+    show_default="no limit",
+    help="How many reports one network may send in a minute. Remember that a whole school can be "
+    "one network.",
+)
+@click.option(
+    "--proxies",
+    type=click.IntRange(0, 9),
+    default=0,
+    show_default=True,
+    help="For --limit: how many proxies of yours stand before this server.",
+)
+def serve(
+    surveys: tuple[Path, ...], database: str, host: str, port: int, workers: int,
+    issuer: Path | None, limit: int, proxies: int,
+) -> None:  # fmt: skip
     """Publish surveys and take reports until stopped.
 
     Give survey.toml or survey.json files. Surveys that the database already holds stay as they are,
@@ -46,10 +72,15 @@ def serve(surveys: tuple[Path, ...], database: str, host: str, port: int, worker
     The server writes no address, no path and no body to any file or output. To reach it from
     elsewhere, put a web server with HTTPS in front of it, and see that it keeps no log either.
 
+    With a secret in the variable DENIABLE_OPERATOR_TOKEN there is a page /operator, whose password
+    it is.
+
     On SIGTERM or Ctrl+C it takes nothing new, stores what it has begun to take, and ends.
     """
     try:
         loaded = [Survey.load(path) for path in surveys]
+        for survey in loaded:
+            _check(survey, issuer)
         with opened(database, must_exist=False) as store:
             published = [store.publish(survey) for survey in loaded]
             newest = {each.survey.name: (each, store.status(each)) for each in store.surveys()}
@@ -66,15 +97,26 @@ def serve(surveys: tuple[Path, ...], database: str, host: str, port: int, worker
             if each != newest[each.survey.name][0]:
                 click.echo(_older(each), err=True)
         click.echo(f"Listening on {origin}/ (stop with Ctrl+C)")
+        config = {"DATABASE": database, "ISSUER": issuer, "LIMIT": limit, "PROXIES": proxies}
         if workers == 1:
-            _answer(listener, database)
+            _answer(listener, config)
         else:
-            supervise(workers, lambda: _answer(listener, database))
+            supervise(workers, lambda: _answer(listener, config))
 
 
-def _answer(listener: socket.socket, database: str) -> None:
+def _check(survey: Survey, issuer: Path | None) -> None:
+    """See that a survey fits what this server can do."""
+    if survey.results is not None and find_spec("numpy") is None:
+        raise StoreError(
+            f"survey '{survey.name}' shows its results: pip install 'deniable[analysis]'"
+        )
+    if issuer and survey.invite_key and Issuer(issuer).key(survey.name) != survey.invite_key:
+        raise TokenError(f"survey '{survey.name}' names another key than the issuer {issuer} has")
+
+
+def _answer(listener: socket.socket, config: dict[str, Any]) -> None:
     try:
-        app = create_app({"DATABASE": database})
+        app = create_app(config)
     except DeniableError as error:
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(1) from None

@@ -21,10 +21,10 @@ _MOST: Final = 100_000  # networks counted at once; beyond that the window is cu
 
 
 class RateLimiter:
-    """Count requests by network over a minute.
+    """Count reports by network over a minute.
 
     Args:
-        most: How many requests of one network (a /24 of IPv4, a /48 of IPv6) are let through in a
+        most: How many reports of one network (a /24 of IPv4, a /48 of IPv6) are let through in a
             minute. Many respondents may sit behind one address, such as a school's.
         clock: Seconds that only go forward.
     """
@@ -37,14 +37,19 @@ class RateLimiter:
         self._key = secrets.token_bytes(32)
         self._day = self._window = clock()
 
-    def allow(self, address: str | None) -> bool:
-        """Count a request, and tell whether it may go on. Unknown addresses share one count."""
+    def allow(self, address: str | None, cost: int = 1) -> bool:
+        """Count reports or requests, and tell whether they may go on; none is counted if not.
+
+        Unknown addresses share one count.
+        """
         with self._lock:
             self._turn()
             name = hmac.digest(self._key, _network(address).encode(), "sha256")
-            count = self._counts.get(name, 0) + 1
+            count = self._counts.get(name, 0) + cost
+            if count > self.most:
+                return False
             self._counts[name] = count
-            return count <= self.most
+            return True
 
     def _turn(self) -> None:
         now = self._clock()

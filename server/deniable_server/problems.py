@@ -17,6 +17,8 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from deniable_protocol import ReportError, StoreError
 from deniable_protocol.errors import REASONS
 
+from . import metrics
+
 MAX_BATCH: Final = 1000
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 RETRY_SECONDS: Final = 5
@@ -56,6 +58,7 @@ PROBLEMS: Final[dict[str, Problem]] = {
 def problem(reason: str) -> Response:
     """Answer with one of ``PROBLEMS``."""
     found = PROBLEMS[reason]
+    metrics.refused(reason)
     response = _document(found.status, found.title, type=f"/problems/{reason}", reason=reason)
     if found.status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
         response.headers["Retry-After"] = str(RETRY_SECONDS)

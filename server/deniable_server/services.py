@@ -9,6 +9,8 @@ from typing import Final, Protocol
 from flask import Flask, current_app
 
 from .contract import Store
+from .issuer import Issuer
+from .limits import RateLimiter
 from .published import Entry, Outcome
 
 _KEY: Final = "deniable"
@@ -28,10 +30,21 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Services:
-    """The store, and the writer through which every report reaches it."""
+    """The store, the writer through which every report reaches it, and what may be missing.
+
+    Attributes:
+        issuer: Signs invitations, where this server also does that.
+        limiter: Slows down whoever sends too much; None lets everyone.
+    """
 
     store: Store
     writer: Writer
+    issuer: Issuer | None = None
+    limiter: RateLimiter | None = None
+
+    def admits(self, address: str | None, cost: int = 1) -> bool:
+        """Count what an address sends, where there is a limit, and tell whether it may go on."""
+        return self.limiter is None or self.limiter.allow(address, cost)
 
     def attach(self, app: Flask) -> None:
         """Make these the services of an application."""

@@ -19,6 +19,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 
+from deniable_protocol import Survey
 from deniable_server.contract import Store
 from deniable_server.opening import is_postgres, open_store
 
@@ -35,13 +36,14 @@ class Server:
 
     def __init__(
         self, folder: Path, *, script: Path | None = None, options: Sequence[str] = (),
-        database: str | None = None, host: str = "127.0.0.1", **env: str,
+        database: str | None = None, host: str = "127.0.0.1", published: Survey = SURVEY,
+        **env: str,
     ) -> None:  # fmt: skip
         self.database = folder / "survey.db"
         self.host = host
         self._outputs = (folder / "stdout", folder / "stderr")
         survey = folder / "survey.json"
-        survey.write_bytes(SURVEY.to_json())
+        survey.write_bytes(published.to_json())
         program = [str(script)] if script else ["-m", "deniable_protocol", "serve", "--port", "0"]
         program += ["--host", host] if host != "127.0.0.1" else []
         with self._outputs[0].open("wb") as out, self._outputs[1].open("wb") as err:

@@ -2,6 +2,8 @@
 
 from typing import Final
 
-from . import files, intake, pages, surveys
+from . import files, intake, operator, pages, results, surveys, tokens
 
-BLUEPRINTS: Final = (intake.blueprint, surveys.blueprint, pages.blueprint, files.blueprint)
+BLUEPRINTS: Final = tuple(
+    area.blueprint for area in (intake, surveys, tokens, pages, results, operator, files)
+)

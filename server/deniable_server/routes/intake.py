@@ -36,6 +36,8 @@ def take(name: str) -> Response:
         found = read_strict(body)
     except ValueError:
         raise ReportError("not-json") from None
+    if not services().admits(request.remote_addr, len(found) if several else 1):
+        return problem("too-many")
     return _take_many(found, newest) if several else _take_one(found, newest)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, jsonify
 
 from deniable_server.life import State
+from deniable_server.openapi import document
 from deniable_server.problems import problem
 from deniable_server.services import services
 
@@ -20,3 +21,9 @@ def published(name: str) -> Response:
     if services().store.life(found).state is State.ERASED:
         return problem("erased")
     return Response(found.survey.to_json(), mimetype="application/json")
+
+
+@blueprint.get("/openapi.json")
+def openapi() -> Response:
+    """Describe what programs may ask of this server."""
+    return jsonify(document())

@@ -6,23 +6,25 @@ An answer says no more than that a code is unknown or used. Nothing is logged.
 from __future__ import annotations
 
 import json
-from typing import Final
 
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, abort, request
 
 from deniable_protocol import TokenError
 from deniable_protocol.canonical import read_strict
-from deniable_server.issuer import Issuer
 from deniable_server.problems import problem
+from deniable_server.services import services
 
-ISSUER: Final = "deniable-issuer"
 blueprint = Blueprint("tokens", __name__)
 
 
 @blueprint.post("/v1/surveys/<name>/tokens")
 def sign(name: str) -> Response:
     """Sign the blinded message of one device for one code."""
-    issuer: Issuer = current_app.extensions[ISSUER]
+    issuer = services().issuer
+    if issuer is None:
+        abort(404)
+    if not services().admits(request.remote_addr):
+        return problem("too-many")
     try:
         found = read_strict(request.get_data(cache=False))
         code, blinded = found["code"], bytes.fromhex(found["blinded"])

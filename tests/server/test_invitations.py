@@ -1,0 +1,239 @@
+"""Invitations with a real issuer and a real intake: one report each, and nothing joins the two."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from deniable_client import Device, fetch_survey, submit
+from deniable_client.cli import answer
+from deniable_protocol import PublicKey, SubmitError, Survey, TokenError
+from deniable_server import create_app
+from deniable_server.cli import serve
+from deniable_server.invite_cli import invite
+from deniable_server.issuer import Issuer
+from deniable_server.services import services
+
+from .running import Server
+from .samples import SOURCE, WIDTH, report
+
+ANSWERS = {"order": True, "dish": "c"}
+
+
+@pytest.fixture
+def issuer(tmp_path: Path) -> Issuer:
+    return Issuer(tmp_path / "issuer.db")
+
+
+@pytest.fixture
+def survey(issuer: Issuer) -> Survey:
+    return Survey.load(SOURCE | {"name": "invited", "invite_key": issuer.key("invited").published})
+
+
+@pytest.fixture
+def url(tmp_path: Path, issuer: Issuer, survey: Survey) -> Iterator[str]:
+    """Serve intake and issuer from one process, as one operator may."""
+    with served(tmp_path, survey, tmp_path / "issuer.db") as server:
+        yield address(server)
+
+
+def served(folder: Path, survey: Survey, issuer: Path) -> Server:
+    return Server(folder, published=survey, options=["--issuer", str(issuer)])
+
+
+def address(server: Server) -> str:
+    return f"http://127.0.0.1:{server.port}/s/invited"
+
+
+def stored(tmp_path: Path) -> tuple[int, int]:
+    with closing(sqlite3.connect(tmp_path / "survey.db")) as db:
+        ((reports,),) = db.execute("SELECT count(*) FROM reports_invited_1")
+        ((spent,),) = db.execute("SELECT count(*) FROM spent")
+    return reports, spent
+
+
+def test_from_code_to_report(tmp_path: Path, issuer: Issuer, survey: Survey, url: str) -> None:
+    """A code is redeemed, later a report is sent with its token, and both happen once."""
+    (code,) = issuer.invite("invited", 1)
+    device = Device(tmp_path / "device.db")
+    fetched = fetch_survey(url)
+    assert fetched == survey
+    with pytest.raises(TokenError, match="redeem your code first"):
+        device.respond(fetched, ANSWERS)
+    device.redeem(fetched, code.lower().replace("-", " "), url)
+    device.redeem(fetched, code, url)  # changes nothing
+    device.respond(fetched, ANSWERS)
+    assert device.submit(fetched, url).new
+    assert stored(tmp_path) == (1, 1)
+    assert issuer.used("invited") == (1, 1)
+    other = Device(tmp_path / "other.db")
+    with pytest.raises(SubmitError, match="403"):
+        other.redeem(fetched, code, url)
+    with pytest.raises(SubmitError, match="403"):
+        other.redeem(fetched, "AAAA-AAAA-AAAA-AAAA", url)
+
+
+def test_one_token_one_report(tmp_path: Path, issuer: Issuer, survey: Survey, url: str) -> None:
+    """Twenty reports sent at once with one token: one is stored, the others are told why not."""
+    (code,) = issuer.invite("invited", 1)
+    device = Device(tmp_path / "device.db")
+    device.redeem(survey, code, url)
+    token = str(device.respond(survey, ANSWERS).token)
+    reports = [report(survey, token=token) for _ in range(20)]
+
+    def send(number: int) -> str:
+        try:
+            return "new" if submit(reports[number], url).new else "same"
+        except SubmitError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(20) as pool:
+        found = sorted(pool.map(send, range(20)))
+    assert [text[:23] for text in found] == ["new"] + ["the server answered 409"] * 19
+    assert stored(tmp_path) == (1, 1)
+
+
+def test_a_code_is_signed_once(issuer: Issuer) -> None:
+    """The issuer signs one message for one code, and that one as often as it is asked."""
+    key = issuer.key("invited")
+    (code,) = issuer.invite("invited", 1)
+    messages = [key.to_bytes(number) for number in (12345, 54321)]
+    first = issuer.sign("invited", code, messages[0])
+    assert pow(key.number(first), key.exponent, key.modulus) == 12345
+    assert issuer.sign("invited", code, messages[0]) == first
+    for name, tried, message in (("invited", code, messages[1]), ("elsewhere", code, messages[0]),
+                                 ("invited", code[:-1], messages[0])):  # fmt: skip
+        with pytest.raises(TokenError) as caught:
+            issuer.sign(name, tried, message)
+        assert code not in str(caught.value)
+    (code,) = issuer.invite("invited", 1)
+    with pytest.raises(TokenError, match="bytes"):
+        issuer.sign("invited", code, b"\xff" * key.size)
+    assert issuer.used("invited") == (1, 2)
+
+
+def test_nothing_joins_code_and_report(
+    tmp_path: Path, issuer: Issuer, survey: Survey, url: str
+) -> None:
+    """No number of the issuer's file is in the intake's, and every pair of the two fits as well.
+
+    For a token and a blinded message there is exactly one factor that joins them; the factor that
+    the device drew is in neither file. A matcher has nothing to tell pairs apart by.
+    """
+    sent = []
+    for place, code in enumerate(issuer.invite("invited", 5)):
+        device = Device(tmp_path / f"{place}.db")
+        device.redeem(survey, code, url)
+        sent.append(device.respond(survey, ANSWERS))
+        device.submit(survey, url)
+    intake = b"".join(path.read_bytes() for path in tmp_path.glob("survey.db*"))
+    with closing(sqlite3.connect(tmp_path / "issuer.db")) as db:
+        rows = db.execute("SELECT hash, blinded, signed FROM codes").fetchall()
+    assert len(rows) == 5
+    for row in rows:
+        for value in row:
+            for start in range(0, len(value) - 7, 4):
+                assert value[start : start + 8] not in intake
+    key = survey.invite_key
+    assert key is not None
+    fits = {
+        (place, blinded): pow(
+            key.number(signed) * pow(int.from_bytes(each.token.signature, "big"), -1, key.modulus),
+            key.exponent,
+            key.modulus,
+        )
+        == key.number(blinded) * pow(pow(int.from_bytes(each.token.signature, "big"), key.exponent,
+                                         key.modulus), -1, key.modulus) % key.modulus
+        for place, each in enumerate(sent)
+        if each.token is not None
+        for _, blinded, signed in rows
+    }  # fmt: skip
+    assert len(fits) == 25
+    assert all(fits.values())
+
+
+def test_forged_and_foreign_tokens(tmp_path: Path, survey: Survey, url: str) -> None:
+    """A token of another key, and one for another survey, are refused, and nothing is stored."""
+    other = Issuer(tmp_path / "another.db")
+    foreign = Survey.load(
+        SOURCE | {"name": "invited", "invite_key": other.key("invited").published}
+    )
+    (code,) = other.invite("invited", 1)
+    (tmp_path / "there").mkdir()
+    with served(tmp_path / "there", foreign, tmp_path / "another.db") as server:
+        device = Device(tmp_path / "device.db")
+        there = address(server)
+        device.redeem(foreign, code, there)
+        token = device.respond(foreign, ANSWERS).token
+        # An issuer that marks someone by a key of their own is caught by the survey's key.
+        (code,) = other.invite("invited", 1)
+        # (It may also find the message too large for its key, and then refuses.)
+        with pytest.raises((TokenError, SubmitError), match=r"does not fit|below the key|403"):
+            Device(tmp_path / "marked.db").redeem(survey, code, there)
+    with pytest.raises(SubmitError, match="422"):
+        submit(report(survey, token=str(token)), url)
+    assert stored(tmp_path) == (0, 0)
+
+
+def test_the_verbs(tmp_path: Path, url: str) -> None:
+    """The key is printed to be pasted, codes are printed once, and the terminal takes one."""
+    run = CliRunner().invoke
+    file = str(tmp_path / "issuer.db")
+    printed = run(invite, ["invited", "--issuer", file]).output
+    assert printed.splitlines()[1] == "[invite_key]"
+    modulus = printed.splitlines()[2].split('"')[1]
+    assert PublicKey(int(modulus, 16)) == Issuer(file).key("invited")
+    codes = run(invite, ["invited", "--issuer", file, "--count", "3"]).output.splitlines()
+    assert len({code for code in codes if len(code) == 19}) == 3
+    assert all(code.encode() not in Path(file).read_bytes() for code in codes)
+    (link,) = run(
+        invite, ["invited", "--issuer", file, "--count", "1", "--link", url]
+    ).output.split()
+    assert link.startswith(f"{url}#code=")
+    device = str(tmp_path / "d.db")
+    found = run(answer, [url, "--device", device, "--code", codes[0]], input="1\n3\ny\n")
+    assert found.exit_code == 0, found.output
+    assert "Sent and stored." in found.output
+    assert run(invite, ["Not A Name"]).exit_code == 2
+
+
+def test_serve_refuses_another_key(tmp_path: Path, survey: Survey) -> None:
+    """A survey whose key the issuer does not have is refused before it is published."""
+    Issuer(tmp_path / "another.db").key("invited")
+    file = tmp_path / "survey.json"
+    file.write_bytes(survey.to_json())
+    found = CliRunner().invoke(
+        serve, [str(file), "--database", str(tmp_path / "c.db"), "--issuer",
+                str(tmp_path / "another.db")],
+    )  # fmt: skip
+    assert found.exit_code == 1
+    assert "names another key" in found.output
+
+
+def test_requests_that_are_none(tmp_path: Path, issuer: Issuer, survey: Survey) -> None:
+    """Whatever else is asked of the issuer is refused in words that repeat nothing."""
+    app = create_app({"DATABASE": tmp_path / "a.db", "ISSUER": tmp_path / "issuer.db", "LIMIT": 20})
+    http = app.test_client()
+    for sent in (b"", b"[]", b"{}", b'{"code": 1, "blinded": "00"}', b'{"code":"A","blinded":1}',
+                 b'{"code": "A", "blinded": "zz"}', b'{"code":"A","blinded":"0","x":1}'):  # fmt: skip
+        found = http.post("/v1/surveys/invited/tokens", data=sent)
+        assert (found.status_code, json.loads(found.data)["reason"]) == (422, "token-request")
+    code = json.dumps({"code": "CANARY-CANARY", "blinded": "00"}).encode()
+    statuses = [http.post("/v1/surveys/invited/tokens", data=code).status_code for _ in range(20)]
+    assert statuses == [403] * 13 + [429] * 7
+    services(app).close()
+    plain = create_app({"DATABASE": tmp_path / "b.db"})
+    assert plain.test_client().post("/v1/surveys/invited/tokens", data=code).status_code == 404
+    services(plain).close()
+
+
+def test_width() -> None:
+    """The sample has a wide question, so that reports with tokens are tried on it too."""
+    assert WIDTH > 1
