@@ -59,7 +59,7 @@ def compare_designs(counts: Sequence[ArrayLike], designs: Sequence[PaperDesign])
         EstimateError: If counts do not fit, or nothing is left to test.
 
     References:
-        [HJM16] D. W. Heck, A. Hoffmann and M. Moshagen, Detecting Nonadherence without Loss in
+        [HHM18] D. W. Heck, A. Hoffmann and M. Moshagen, Detecting Nonadherence without Loss in
         Efficiency: A Simple Extension of the Crosswise Model, Behav. Res. Methods 50 (2018).
 
     >>> from deniable_analysis.paper import warner

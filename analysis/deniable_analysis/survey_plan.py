@@ -302,10 +302,10 @@ def _even_shares(steps: int, points: int, extras: int) -> list[Fraction]:
 
 
 def _asks(questions: int) -> list[int]:
-    """Every number of questions to ask; of very many only those that differ by a tenth."""
+    """Every number of questions to ask; of very many only those that differ by a quarter."""
     every, found = range(1, questions + 1), [1]
     for ask in every:
-        if ask <= 10 or ask >= 1.1 * found[-1] or ask == questions:
+        if ask <= 10 or ask >= 1.25 * found[-1] or ask == questions:
             found.append(ask)
     return sorted(set(found))
 

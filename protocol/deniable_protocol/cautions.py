@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from typing import Final, Literal
@@ -21,6 +22,7 @@ Kind = Literal["epsilon", "reveal-each-other", "needless-option", "translation",
 MOST_EPSILON: Final = 4
 """What a device allows unless it is told otherwise."""
 _ALIKE: Final = 0.85
+_MOST_PLACES: Final = 6
 
 _SILENT: Final = (
     "prefer not to say", "prefer not to answer", "rather not say", "no answer", "decline",
@@ -147,7 +149,8 @@ def _translations(survey: Survey) -> Iterator[Caution]:
     for language in survey.languages[1:]:
         missing = [where for where, text in _places(survey) if language not in text.by_language]
         if missing:
-            shown = _listed(missing[:6]) + (f" and {len(missing) - 6} more" if missing[6:] else "")
+            more = [f"{len(missing) - _MOST_PLACES} more"] if missing[_MOST_PLACES:] else []
+            shown = _listed([*missing[:_MOST_PLACES], *more])
             yield Caution(
                 "translation",
                 f"the translation into “{language}” lacks {shown}. Respondents would read these in "
@@ -191,9 +194,36 @@ def _joint(survey: Survey, questions: list[Question]) -> Fraction:
 
 
 def _belief(odds: Fraction) -> str:
-    share = odds / (1 + odds)
-    up = -((-100 * share.numerator) // share.denominator)
-    return f"epsilon {epsilon_of(odds):.2f} (50 % becomes at most {up} %)"
+    return f"epsilon {epsilon_of(odds):.2f} (50 % becomes at most {percent_up(surest(odds))})"
+
+
+def surest(odds: Fraction) -> Fraction:
+    """Give the belief that reports can lead to, at most, from one of one half.
+
+    Privacy:
+        Bayes' rule: posterior odds are at most prior odds times ``odds``; from even odds that is
+        odds/(1 + odds), whatever is reported and whatever the two answers are.
+
+    >>> surest(Fraction(3))
+    Fraction(3, 4)
+    """
+    return odds / (1 + odds)
+
+
+def percent_up(share: Fraction) -> str:
+    """Write a share below 1 in per cent, rounded up so that a bound is never understated.
+
+    Whole per cent where that is not 100, else as many decimals as it takes.
+
+    >>> percent_up(Fraction(731, 1000)), percent_up(Fraction(9999, 10000))
+    ('74 %', '99.99 %')
+    """
+    for digits in range(13):
+        scale = 100 * 10**digits
+        up = -((-scale * share.numerator) // share.denominator)
+        if up < scale:
+            return f"{Decimal(up).scaleb(-digits)} %"
+    return "nearly 100 %"
 
 
 def _listed(names: list[str]) -> str:

@@ -8,34 +8,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final
 
-from .cautions import Caution, cautions
+from .cautions import Caution, cautions, percent_up, surest
 from .channel import epsilon_of
 from .question import NO_ANSWER, NOT_ASKED, Question
 from .survey import Survey
 
 CERTIFICATE: Final = "deniable-certificate/1"
-
-
-def surest(odds: Fraction) -> Fraction:
-    """Give the belief that a report can lead to, at most, from one of one half.
-
-    Privacy:
-        Bayes' rule: posterior odds are at most prior odds times ``odds``; from even odds that is
-        odds/(1 + odds), whatever is reported and whatever the two answers are.
-
-    >>> surest(Fraction(3))
-    Fraction(3, 4)
-    """
-    return odds / (1 + odds)
-
-
-def percent_up(share: Fraction) -> int:
-    """Round a share up to whole per cent, so that a bound is never understated.
-
-    >>> percent_up(Fraction(3, 4)), percent_up(Fraction(731, 1000))
-    (75, 74)
-    """
-    return -((-100 * share.numerator) // share.denominator)
 
 
 @dataclass(frozen=True)
@@ -111,7 +89,7 @@ class QuestionCertificate:
             "items_sent": self.sent,
             "odds": _exact(self.odds),
             "epsilon": self.epsilon,
-            "belief_at_most_percent": percent_up(self.belief),
+            "belief_at_most": _exact(self.belief),
             "hides": self.hides,
             "rounding": self.rounding,
         }
@@ -151,7 +129,7 @@ class Certificate:
             "digest": survey.digest,
             "odds": _exact(survey.odds),
             "epsilon": survey.epsilon,
-            "belief_at_most_percent": percent_up(self.belief),
+            "belief_at_most": _exact(self.belief),
             "questions_sent": survey.ask or len(survey.questions),
             "languages": list(survey.languages),
             "arms": list(survey.arms),
@@ -192,7 +170,7 @@ class Certificate:
         held = f"{channel.subset}" if found.sent == 1 else f"{found.sent} × {channel.subset}"
         return (
             found.question.name, found.question.kind, f"{channel.options}", held,
-            odds_text(found.odds), f"{found.epsilon:.3f}", f"{percent_up(found.belief)} %",
+            odds_text(found.odds), f"{found.epsilon:.3f}", percent_up(found.belief),
         )  # fmt: skip
 
     def _total(self) -> Iterator[str]:
@@ -206,7 +184,7 @@ class Certificate:
         yield (
             f"A whole report shifts anyone's odds about a respondent by at most "
             f"{odds_text(survey.odds)} (epsilon {survey.epsilon:.3f}): a belief of 50 % becomes at "
-            f"most {percent_up(self.belief)} %."
+            f"most {percent_up(self.belief)}."
         )
         if survey.invite_key is not None:
             yield "Only people with an invitation can answer; it does not say who they are."

@@ -217,7 +217,7 @@ def test_every_item_of_a_survey() -> None:
 
 
 def test_groups_with_different_dice() -> None:
-    """Honest groups agree, always-no people are found; the enumerated size at 5 % is under 6.5 %."""
+    """Honest groups agree, always-no people are found; at 5 % its exact size is under 6.5 %."""
     designs = [warner("1/4"), warner("3/4")]
     assert (
         "agree on the same true shares" in compare_designs([[40, 60], [60, 40]], designs).sentence()

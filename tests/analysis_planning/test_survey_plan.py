@@ -218,3 +218,14 @@ def test_picture_of_the_docs() -> None:
     """The picture in the documentation is the one that the code draws."""
     picture = Path(__file__).resolve().parents[2] / "docs" / "planning.svg"
     assert picture.read_text(encoding="utf-8") == trade_off()
+
+
+def test_options_of_a_subset_are_not_independent() -> None:
+    """The enumeration is not blind: adding up the options' own variances is wrong."""
+    channel = Channel(5, 2, Fraction(5, 2))
+    shares, weights = [Fraction(1, 5)] * 5, [Fraction(j) for j in range(5)]
+    one = [
+        score_variance(channel, shares, [Fraction(int(i == j)) for i in range(5)]) for j in range(5)
+    ]
+    apart = sum((w * w * v for w, v in zip(weights, one, strict=True)), Fraction(0))
+    assert spread(channel, shares, weights) != apart

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deniable_protocol import Survey
-from deniable_protocol.cautions import cautions
-from deniable_protocol.certificate import Certificate, odds_text, percent_up, surest
+from deniable_protocol.cautions import cautions, percent_up, surest
+from deniable_protocol.certificate import Certificate, odds_text
 from deniable_protocol.changes import changes
 from deniable_protocol.cli import main
 
@@ -84,14 +84,15 @@ def test_certificate_numbers() -> None:
     found = Certificate(survey()).as_json()
     used, often = found["questions"]
     assert (used["odds"], used["channel_odds"]) == (["3", "1"], [3, 1])
-    assert used["belief_at_most_percent"] == 75
+    assert used["belief_at_most"] == ["3", "4"]
     assert used["chance_that_truth_is_in_report"] == ["3", "4"]
     assert often["options"] == 4
     total = survey().odds
     assert found["odds"] == [str(total.numerator), str(total.denominator)]
     assert total == Fraction(3) * Fraction(*map(int, often["odds"]))
     assert found["epsilon"] == survey().epsilon <= 2.0000001
-    assert found["belief_at_most_percent"] == percent_up(surest(total)) == 89
+    assert Fraction(*map(int, found["belief_at_most"])) == total / (1 + total)
+    assert percent_up(surest(total)) == "89 %"
     assert found["digest"] == survey().digest
 
 
@@ -106,6 +107,21 @@ def test_belief_is_reached_and_never_passed() -> None:
         if x != y
     )
     assert worst == surest(channel.odds)
+
+
+def test_nearly_certain_is_not_called_certain() -> None:
+    """A belief of 99.33 % is 99.4 %, not 100 %; and never less than it is."""
+    assert percent_up(surest(Fraction(148))) == "99.4 %"
+    assert percent_up(surest(Fraction(22026))) == "99.996 %"
+    assert percent_up(surest(Fraction(10**20))) == "nearly 100 %"
+
+
+def test_long_lists_of_missing_translations() -> None:
+    """At most six places are named, the others counted."""
+    question = {"name": "a", "kind": "choice", "text": {"en": "A?", "bn": "ক?"},
+                "options": [f"o{i}" for i in range(9)]}  # fmt: skip
+    (caution,) = cautions(survey(questions=[question]))
+    assert "option 5 of “a” and 4 more. Respondents" in caution.text
 
 
 @pytest.mark.parametrize(
@@ -175,7 +191,7 @@ def test_questions_that_reveal_each_other() -> None:
     assert "“often” depends on “used”, so its report tells about the answer to “used” too" in (
         caution.text
     )
-    assert f"50 % becomes at most {belief} %" in caution.text
+    assert f"50 % becomes at most {belief}" in caution.text
     chain = [*BASE["questions"], {"name": "why", "kind": "yes-no", "text": "At work?",
                                   "show_if": {"question": "often", "is": "c"}}]  # fmt: skip
     texts = [caution.text for caution in cautions(survey(questions=chain))]
@@ -250,7 +266,7 @@ def test_waves_without_memory() -> None:
     found = survey(questions=one, arms=["wave-1", "wave-2", "wave-3"])
     (caution,) = cautions(found)
     assert caution.kind == "waves"
-    assert f"at most {percent_up(surest(Fraction(27)))} %" in caution.text
+    assert f"at most {percent_up(surest(Fraction(27)))}" in caution.text
     memory = {"epsilon": 2, "waves": "memoize"}
     assert kinds(survey(questions=one, arms=["wave-1", "wave-2"], privacy=memory)) == []
     assert kinds(survey(questions=one, arms=["north", "south"])) == []
