@@ -3,6 +3,9 @@
 /** @type {Record<string, string>} by file, its hash; `deniable serve` fills it in as it joins the modules */
 export const PINS = {};
 
+/** @type {Record<string, string>} by file that could not be loaded: browsers never ask for that address again */
+const MARKS = {};
+
 /**
  * Attributes of a link to a file of this folder, which then takes that file and no other.
  * @param {string} name
@@ -19,8 +22,14 @@ export function linkTo(name) {
  */
 export async function load(name) {
   const { href, integrity } = linkTo(name);
-  if (integrity) await preload(href, integrity);
-  return import(href);
+  const address = href + (MARKS[name] ?? "");
+  try {
+    if (integrity) await preload(address, integrity);
+    return await import(address);
+  } catch (error) {
+    MARKS[name] = `${MARKS[name] ?? ""}?`; // another address of the same file
+    throw error;
+  }
 }
 
 function preload(/** @type {string} */ href, /** @type {string} */ integrity) {
