@@ -9,7 +9,6 @@ from .cheating_anchor import anchored_crosswise as anchored_crosswise
 from .design import Design as Design
 from .diagnostics import compare_batches as compare_batches
 from .diagnostics import compare_counts as compare_counts
-from .diagnostics import diagnose as diagnose
 from .diagnostics import forgery as forgery
 from .diagnostics import impossible_reports as impossible_reports
 from .diagnostics import impossible_share as impossible_share
@@ -114,7 +113,6 @@ __all__ = [
     "describe",
     "design_epsilon",
     "design_odds",
-    "diagnose",
     "direct_question",
     "estimate",
     "estimate_paper",

@@ -18,7 +18,6 @@ from scipy.special import bdtr, bdtrc, chdtrc
 from deniable_protocol import EstimateError
 
 from .design import Design
-from .reports import Reports
 from .tally import Tally
 from .wording import percent
 
@@ -284,39 +283,6 @@ def forgery(design: Design, forged: float, *, share: float = 0.5) -> Forgery:
         if not (math.isfinite(value) and 0 <= value <= 1):
             raise EstimateError(f"{name} must be from 0 to 1, got {value!r}")
     return Forgery(design, forged, share)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One sentence about one item of a survey.
-
-    Attributes:
-        item: Name of the question, or of the box.
-        fault: Whether it needs looking into.
-        text: The sentence.
-    """
-
-    item: str
-    fault: bool
-    text: str
-
-
-def diagnose(reports: Reports, *, forged: float = 0.01) -> tuple[Finding, ...]:
-    """Say for every item whether its reports are possible, and what forgers could do.
-
-    Args:
-        reports: The noisy reports.
-        forged: Part of all reports that is imagined to be forged.
-    """
-    found = []
-    for name, tally in reports.tallies.items():
-        possible = impossible_reports(tally)
-        found.append(Finding(name, possible.p_value <= ALARM, possible.sentence()))
-        if tally.n:
-            even = 1 / tally.channel.options
-            bound = forgery(tally.design, forged, share=even)
-            found.append(Finding(name, fault=False, text=bound.sentence()))
-    return tuple(found)
 
 
 def rounded(p_value: float) -> str:

@@ -16,7 +16,6 @@ from deniable_analysis.diagnostics import (
     ALARM,
     compare_batches,
     compare_counts,
-    diagnose,
     forgery,
     impossible_reports,
     impossible_share,
@@ -203,17 +202,6 @@ def test_refusals(call: Any, message: str) -> None:
     """What cannot be tested is refused in words."""
     with pytest.raises(EstimateError, match=message):
         call()
-
-
-def test_every_item_of_a_survey() -> None:
-    """Each item has its findings, and an impossible one is marked."""
-    questions = [{"name": name, "kind": "yes-no", "text": "?", "truth": "3/4"} for name in "ab"]
-    survey = Survey.load({"name": "s", "title": "S", "questions": questions})
-    found = diagnose(Reports.of_counts(survey, {"a": [80, 120], "b": [5, 195]}))
-    assert [(f.item, f.fault) for f in found] == [
-        ("a", False), ("a", False), ("b", True), ("b", False)
-    ]  # fmt: skip
-    assert found[2].text.startswith("5 of 200 reports hold “Yes”")
 
 
 def test_groups_with_different_dice() -> None:
