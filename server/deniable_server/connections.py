@@ -15,7 +15,7 @@ from flask import Flask
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, WSGITask
 
 from deniable_protocol.survey import MAX_REPORT_BYTES
 
@@ -123,9 +123,27 @@ class _Refusal(ErrorTask):  # type: ignore[misc]  # as above
         self.write(body)
 
 
+class _Task(WSGITask):  # type: ignore[misc]  # as above
+    """Sends an answer's head and body together: one packet, and half the work."""
+
+    def write(self, data: bytes) -> None:
+        if self.wrote_header or not self.complete or not data or self.content_length != len(data):
+            super().write(data)
+            return
+        head = self.build_response_header()
+        self.wrote_header = True
+        if not self.has_body or self.chunked_response:
+            self.channel.write_soon(head)
+            super().write(data)
+            return
+        self.channel.write_soon(head + data)
+        self.content_bytes_written += len(data)
+
+
 class Channel(HTTPChannel):  # type: ignore[misc]  # as above
     """A connection that knows how long it has been waited for."""
 
+    task_class = _Task
     error_task_class = _Refusal
 
     def __init__(self, server: IntakeServer, *rest: Any, **named: Any) -> None:

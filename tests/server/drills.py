@@ -58,7 +58,7 @@ def kill_workers(folder: Path, times: int, database: str | None = None) -> Seen:
         load.stop()
         assert server.stop() == 0
         total = load.check(database or server.database)
-    assert set(load.statuses) <= {200, 201} | _LOST
+    assert set(load.statuses) <= {200, 201} | _LOST, load.statuses
     return _told(load, total)
 
 
@@ -286,7 +286,13 @@ def _pace(load: Load) -> float:
     return (len(load.acknowledged) - before) / (time.monotonic() - start)
 
 
-_LOST = {"ConnectionResetError", "RemoteDisconnected", "ConnectionRefusedError", "BrokenPipeError"}
+_LOST = {
+    "IncompleteRead",
+    "ConnectionResetError",
+    "RemoteDisconnected",
+    "ConnectionRefusedError",
+    "BrokenPipeError",
+}
 
 
 def _told(load: Load, total: int) -> Seen:
