@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from deniable_server.browser_files import ENTRIES, in_use
 from deniable_server.embed_cli import embed
+from deniable_server.lean import lean_style
 from tests.browser.site import Site
 from tests.browser.wire import Wire
 
@@ -95,5 +96,25 @@ def sizes(site: Site, entry: str, *names: str) -> int:
 
 
 def test_sizes(site: Site) -> None:
-    """The whole embed in one language, with its looks, is small."""
-    assert sizes(site, "embed", "index.js", "words.en.js", "deniable.css") <= 12 * KIB
+    """What an embed needs to ask, in one language, and all that it loads until it has sent."""
+    scripts = ("index.js", "words.en.js")
+    assert sizes(site, "embed", *scripts) <= 12 * KIB
+    assert sizes(site, "embed", *scripts, "deniable.css") <= 13 * KIB
+    later = ("outcome.js", "more.en.js", "more.css")
+    assert sizes(site, "embed", *scripts, "deniable.css", *later) <= 17 * KIB
+    assert sizes(site, "plain", *scripts, "more.en.js") <= 12 * KIB
+
+
+def test_lean_style_sheets_say_the_same(visit: Visit) -> None:
+    """Chromium reads the same rules in a style sheet as it is written and as it is served."""
+    page = visit().page
+    rules = """(text) => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(text);
+      return [...sheet.cssRules].map((rule) => rule.cssText.replace(/, +/g, ","));
+    }"""
+    for name in ("deniable.css", "more.css"):
+        written = (ROOT / "client/deniable_client/browser" / name).read_text()
+        found = page.evaluate(rules, lean_style(written))
+        assert found == page.evaluate(rules, written)
+        assert len(found) > 5
