@@ -15,6 +15,7 @@ from .methods_text import methods_paragraph
 from .page import render
 from .reading import read_reports
 from .results import analyse
+from .sample_reading import read_sample
 from .text import summary
 
 
@@ -57,6 +58,13 @@ from .text import summary
 @click.option("--arm", metavar="ARM", help="Only the reports of one collection arm.")
 @click.option("--by-arm", is_flag=True, help="Show each collection arm by itself.")
 @click.option(
+    "--weights",
+    "weights_file",
+    metavar="FILE",
+    help="A CSV file with the columns id and weight (and stratum, cluster), or arm and people: "
+    "also estimate the shares of the population.",
+)
+@click.option(
     "--limit",
     type=click.FloatRange(0, 100, min_open=True),
     metavar="POINTS",
@@ -75,6 +83,7 @@ def report(
     simultaneous: bool,
     arm: str | None,
     by_arm: bool,
+    weights_file: str | None,
     limit: float | None,
 ) -> None:
     """Turn the noisy reports in DB into shares with intervals.
@@ -85,8 +94,10 @@ def report(
     """
     try:
         reports = read_reports(source, _survey(survey))
+        chosen = reports.arm(arm) if arm else reports
         results = analyse(
-            reports.arm(arm) if arm else reports,
+            chosen,
+            sample=read_sample(weights_file, chosen) if weights_file else None,
             level=level,
             method=method,
             simultaneous=simultaneous,

@@ -126,7 +126,8 @@ def read_connection(connection: Connection, wanted: Survey | str | None) -> Repo
         arms = [arm for (arm,) in connection.execute(_select("arm", table))]
     others = [row[2] for row in rows if row[1] == name and row[2] != version]
     note = _other_versions(connection, name, version, others)
-    return Reports(survey, MappingProxyType(tallies), arm_codes(survey, arms), note)
+    ids = np.array([key for (key,) in connection.execute(_select("id", table))], dtype=np.int64)
+    return Reports(survey, MappingProxyType(tallies), arm_codes(survey, arms), note, ids)
 
 
 def _other_versions(

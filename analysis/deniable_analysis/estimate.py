@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -129,11 +129,9 @@ class Estimate:
 
     def table(self) -> str:
         """Write the shares as a table of plain text, in per cent."""
-        return table(
-            [(option.label, option) for option in self.options],
-            [(option.label, option) for option in self.among],
-            self.level,
-        )
+        among = [(option.label, option) for option in self.among]
+        rows = [(option.label, option) for option in self.options]
+        return table(rows, {AMONG: among}, self.level)
 
     def __str__(self) -> str:
         return self.table()
@@ -296,31 +294,34 @@ def _among(tally: Tally, fit: BestFit | None, level: float) -> tuple[AmongEstima
     return tuple(found)
 
 
-_AMONG: Final = "of those who answered:"
+AMONG: Final = "of those who answered:"
 
 Line = tuple[str, OptionEstimate | AmongEstimate]
 
 
 def table(
-    rows: Sequence[Line], among: Sequence[Line], level: float, limit: float | None = None
+    rows: Sequence[Line],
+    parts: Mapping[str, Sequence[Line]],
+    level: float,
+    limit: float | None = None,
 ) -> str:
     """Write shares as a table of plain text, in per cent.
 
     Args:
         rows: Labels and shares of everybody.
-        among: Labels and shares among those who answered; may be none.
+        parts: More lines under a heading each; headings without lines are left out.
         level: Confidence level, for the heading.
         limit: The widest interval whose best estimate is shown; None for any.
     """
-    width = max(len(_AMONG if among else "option"), *(len(label) for label, _ in rows))
+    kept = {heading: lines for heading, lines in parts.items() if lines}
+    every = [*rows, *(line for lines in kept.values() for line in lines)]
+    width = max(map(len, ["option", *kept, *(label for label, _ in every)]))
     head = f"{'option':<{width}}  {'share':>7}  {'± SE':>6}  {'best fit':>8}  "
-    lines = [
-        f"{head}{format_level(level)} interval",
-        *(_line(label, width, found, limit) for label, found in rows),
-    ]
-    if among:
-        lines += [_AMONG, *(_line(label, width, found, limit) for label, found in among)]
-    shown = [found for _, found in (*rows, *among)]
+    lines = [f"{head}{format_level(level)} interval"]
+    lines += [_line(label, width, found, limit) for label, found in rows]
+    for heading, more in kept.items():
+        lines += [heading, *(_line(label, width, found, limit) for label, found in more)]
+    shown = [found for _, found in every]
     if limit is not None and any(found.high - found.low > limit for found in shown):
         lines.append(f"?: too few reports to say; the interval is longer than {_percent(limit)}")
     if any(isinstance(found, OptionEstimate) and found.outside for found in shown):

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -14,9 +14,12 @@ from deniable_protocol import Report, Survey
 
 from .estimate import AmongEstimate, Estimate, OptionEstimate
 from .results import Block, Results
+from .weights_estimate import WeightedShare
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 _COLUMNS: Final = ("count", "share", "se", "mle", "low", "high", "at_boundary", "outside")
+
+_Shares = OptionEstimate | AmongEstimate | WeightedShare
 
 
 def to_json(results: Results) -> str:
@@ -47,15 +50,22 @@ def to_csv(results: Results) -> str:
     ]
     for block in results.blocks:
         for found in block.estimates:
-            options: list[OptionEstimate | AmongEstimate] = [*found.options, *found.among]
-            for option in options:
-                among = "everybody" if isinstance(option, OptionEstimate) else "those who answered"
+            for among, option in _listed(found, block):
                 texts = (found.item.name, option.label, block.group or "", among)
                 numbers = [_known(getattr(option, column, None)) for column in _COLUMNS]
                 cells = ["" if number is None else number for number in numbers]
                 how = (found.level, found.simultaneous, found.method)
                 rows.append((*map(guarded, texts), found.n, *cells, *how))
     return _csv(rows)
+
+
+def _listed(found: Estimate, block: Block) -> Iterator[tuple[str, _Shares]]:
+    """Give every share of an item with what it is a share of."""
+    yield from (("everybody", option) for option in found.options)
+    yield from (("those who answered", option) for option in found.among)
+    if block.weighted:
+        weighted = block.weighted[block.estimates.index(found)]
+        yield from (("the population", option) for option in weighted.options)
 
 
 def reports_to_csv(survey: Survey, reports: Iterable[Report]) -> str:
@@ -101,6 +111,8 @@ def _question(found: Estimate, block: Block) -> dict[str, Any]:
         described["arm"] = block.group
     if found.among:
         described["among"] = [_plain(option) for option in found.among]
+    if block.weighted:
+        described["weighted"] = _plain(block.weighted[block.estimates.index(found)])
     if block.number is not None:
         described["number"] = _plain(block.number, leave=("question", "n", "level"))
     return described

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -26,12 +26,14 @@ class Reports:
         arms: For each respondent the place of their arm in ``survey.arms``, int64; None where the
             survey has no arms, or only counts are known.
         note: What a reader of the results must know about where they come from; None for nothing.
+        ids: The random id of each respondent's report, int64; None where it is not known.
     """
 
     survey: Survey
     tallies: Mapping[str, Tally]
     arms: Counts | None = None
     note: str | None = None
+    ids: Counts | None = None
 
     @cached_property
     def n(self) -> int:
@@ -64,7 +66,8 @@ class Reports:
             )
         tallies = {name: tally.only(mask) for name, tally in self.tallies.items()}
         arms = None if self.arms is None else self.arms[mask]
-        return Reports(self.survey, MappingProxyType(tallies), arms, self.note)
+        ids = None if self.ids is None else self.ids[mask]
+        return Reports(self.survey, MappingProxyType(tallies), arms, self.note, ids)
 
     def arm(self, name: str) -> Reports:
         """Keep the respondents of one collection arm.
@@ -108,7 +111,8 @@ class Reports:
         unsent = {item.name: (UNSENT,) * item.channel.subset for item in survey.items}
         rows = {name: [r.answers.get(name, none) for r in every] for name, none in unsent.items()}
         arms = [r.arm for r in every if r.arm is not None] if survey.arms else None
-        return cls.of_subsets(survey, rows, arms=arms)
+        ids = np.array([report.key for report in every], dtype=np.int64)
+        return replace(cls.of_subsets(survey, rows, arms=arms), ids=ids)
 
     @classmethod
     def of_subsets(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,8 @@ from .estimate import AmongEstimate, Estimate, OptionEstimate, estimate
 from .intervals import Method
 from .numbers import NumberEstimate, describe
 from .reports import Reports
+from .sample_design import SampleDesign
+from .weights_estimate import WeightedEstimate, WeightedShare, estimate_weighted
 
 NUMERIC: Final = ("number", "scale")
 
@@ -32,11 +35,13 @@ class Block:
         group: The collection arm; None for all reports together.
         estimates: The shares: one entry, or one for each box of a ``multiple``.
         number: Mean, spread and quantiles, where the question has numbers.
+        weighted: The shares of the population, where weights were given; one for each estimate.
     """
 
     group: str | None
     estimates: tuple[Estimate, ...]
     number: NumberEstimate | None
+    weighted: tuple[WeightedEstimate, ...] = ()
 
     @property
     def n(self) -> int:
@@ -72,6 +77,19 @@ class Block:
         if self.estimates[0].box is None:
             return tuple(Row(option.label, option) for option in self.estimates[0].among)
         return tuple(Row(str(found.box), found.among[0]) for found in self.estimates if found.among)
+
+    @property
+    def population(self) -> tuple[Row, ...]:
+        """The weighted shares, as ``rows`` lists them; empty without weights."""
+        if not self.weighted:
+            return ()
+        if self.estimates[0].box is None:
+            labels = self.estimates[0].item.labels
+            return tuple(Row(label, _as_row(self.weighted[0][label])) for label in labels)
+        return tuple(
+            Row(str(found.box), _as_row(weighted[found.options[0].label]))
+            for found, weighted in zip(self.estimates, self.weighted, strict=True)
+        )
 
     @property
     def coarse(self) -> bool:
@@ -122,9 +140,14 @@ class Results:
         return self.limit is not None and found.high - found.low > self.limit
 
 
+def _as_row(found: WeightedShare) -> AmongEstimate:
+    return AmongEstimate(found.label, found.share, found.se, math.nan, found.low, found.high)
+
+
 def analyse(
     reports: Reports,
     *,
+    sample: SampleDesign | None = None,
     level: float = 0.95,
     method: Method | None = None,
     simultaneous: bool = False,
@@ -135,6 +158,8 @@ def analyse(
 
     Args:
         reports: The noisy reports.
+        sample: Weights, strata and clusters of the respondents, in the order of the reports; adds
+            the shares of the population that they stand for.
         level: Confidence level of each interval, in (0, 1).
         method: How to make intervals; see ``estimate``.
         simultaneous: Make the intervals of one question hold all at once; see ``estimate``.
@@ -149,23 +174,39 @@ def analyse(
         raise EstimateError(f"limit must be above 0 and at most 1, got {limit!r}")
     if by_arm and not reports.survey.arms:
         raise EstimateError(f"survey {reports.survey.name!r} has no arms to group by")
-    groups: dict[str | None, Reports] = {None: reports}
+    groups: dict[str | None, tuple[Reports, SampleDesign | None]] = {None: (reports, sample)}
     if by_arm:
-        groups = {name: found for name, found in reports.by_arm().items()}  # noqa: C416
+        groups = {name: _arm(reports, sample, name) for name in reports.survey.arms}
 
-    def block(question: Question, group: str | None, given: Reports) -> Block:
+    def block(
+        question: Question, group: str | None, given: Reports, plan: SampleDesign | None
+    ) -> Block:
+        names = [item.name for item in question.items if item.name in given.tallies]
         found = tuple(
-            estimate(given, item.name, level=level, method=method, simultaneous=simultaneous)
-            for item in question.items
-            if item.name in given.tallies
+            estimate(given, name, level=level, method=method, simultaneous=simultaneous)
+            for name in names
         )
         numeric = question.kind in NUMERIC
         number = describe(given, question.name, level=level) if numeric else None
-        return Block(group, found, number)
+        weighted = tuple(
+            estimate_weighted(given[name], plan, level=level)
+            for name in names
+            if plan is not None and given[name].n
+        )
+        return Block(group, found, number, weighted if len(weighted) == len(found) else ())
 
     sections = tuple(
-        Section(question, tuple(block(question, *found) for found in groups.items()))
+        Section(question, tuple(block(question, group, *found) for group, found in groups.items()))
         for question in reports.survey.questions
         if any(item.name in reports.tallies for item in question.items)
     )
     return Results(reports, sections, level, simultaneous, limit)
+
+
+def _arm(
+    reports: Reports, sample: SampleDesign | None, name: str
+) -> tuple[Reports, SampleDesign | None]:
+    part = reports.arm(name)
+    if sample is None or reports.arms is None:
+        return part, None
+    return part, sample.only(reports.arms == reports.survey.arms.index(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import wording
 from .checks import checks_of
-from .estimate import table
+from .estimate import AMONG, table
 from .results import Block, Results
 
 
@@ -32,11 +32,15 @@ def _block(block: Block, results: Results) -> list[str]:
         lines.append(wording.average(block.number))
         if not block.coarse:
             lines.append(wording.middle(block.number))
-    rows = [(row.label, row.found) for row in block.rows]
-    among = [(row.label, row.found) for row in block.among]
+    rows, among, population = (
+        [(row.label, row.found) for row in part]
+        for part in (block.rows, block.among, block.population)
+    )
+    parts = {AMONG: among, "weighted to the population:": population}
     once = ", all at once" if results.simultaneous else ""
     return [
         *lines,
-        table(rows, among, results.level, results.limit),
+        table(rows, parts, results.level, results.limit),
         f"({block.n:,} reports, {block.method}{once})",
+        *([wording.weighting(block)] if block.weighted else []),
     ]

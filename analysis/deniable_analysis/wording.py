@@ -105,6 +105,18 @@ def promise(results: Results, method: Method) -> str:
     )
 
 
+def weighting(block: Block) -> str:
+    """Say what weights and clusters do to precision."""
+    effects = [o.deff for found in block.weighted for o in found.options if not math.isnan(o.deff)]
+    kish = block.weighted[0].kish
+    text = f"Unequal weights alone multiply variances by {kish:.2f} (Kish’s design effect)"
+    if not effects:
+        return f"{text}."
+    low, high = f"{min(effects):.2f}", f"{max(effects):.2f}"
+    spread = low if low == high else f"{low} to {high}"
+    return f"{text}; with everything they are {spread} times those of a simple sample as large."
+
+
 def caution(block: Block) -> str | None:
     """Say what to be careful about with one question; None if there is nothing."""
     if block.n and block.widest > _WIDE:

@@ -95,7 +95,7 @@ def test_a_policy_can_allow_just_its_style(page):
 
 def test_every_option_has_a_dot_an_interval_and_its_numbers(results, page):
     """One drawing for each row, with the numbers beside it, placed where they say."""
-    sections = re.findall(r"<section.*?</section>", page, re.DOTALL)
+    sections = re.findall(r'<section aria-labelledby="q-.*?</section>', page, re.DOTALL)
     assert len(sections) == len(EVERY_KIND.questions)
     for block, section in zip(results.blocks, sections, strict=True):
         rows = [*block.rows, *block.among]

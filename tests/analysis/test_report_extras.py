@@ -1,0 +1,186 @@
+"""What a report says beside its numbers: checks, methods, weights, and R that redoes it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable_analysis import Reports, SampleDesign, estimate_weighted, read_reports
+from deniable_analysis.checks import checks_of
+from deniable_analysis.export import to_csv, to_json
+from deniable_analysis.export_r import to_r
+from deniable_analysis.methods_text import CITATIONS, methods_paragraph
+from deniable_analysis.page import render
+from deniable_analysis.results import analyse
+from deniable_analysis.sample_reading import read_sample
+from deniable_analysis.text import summary
+from deniable_protocol import EstimateError
+
+from .samples import EVERY_KIND, SAMPLED, SURVEY, gathered, some_reports
+from .test_page import Reader, run
+from .test_reading import kept
+
+
+def test_impossible_reports_are_said_first():
+    """Counts that no true shares give are an alarm, in bold on the page and in the table."""
+    results = analyse(Reports.of_counts(SURVEY, {"stolen": [100, 900]}))
+    first = checks_of(results)[0]
+    assert first.alarming
+    assert "fewer than the 250 that noise alone makes" in first.sentence
+    assert f"<strong>{first.sentence}" in render(results).replace("&#34;", '"')
+    assert first.sentence in summary(results)
+    calm = analyse(Reports.of_counts(SURVEY, {"stolen": [300, 700]}))
+    assert not any(check.alarming for check in checks_of(calm))
+    assert "such as its noise can make" in Reader(render(calm)).text
+
+
+def test_arms_are_compared():
+    """Arms with the same answers pass; arms with other answers are told apart."""
+    same = analyse(gathered(400, survey=EVERY_KIND))
+    assert any("differ between arms by more than chance" in c.sentence for c in checks_of(same))
+    rows = np.repeat([0, 1], 400)
+    arms = ["north"] * 400 + ["south"] * 400
+    apart = Reports.of_subsets(EVERY_KIND, {"drank": rows}, arms=arms)
+    found = [check for check in checks_of(analyse(apart)) if check.about == "Arms: drank"]
+    assert "differ more than chance makes them" in found[0].sentence
+
+
+@pytest.mark.parametrize("survey", [SURVEY, EVERY_KIND, SAMPLED], ids=lambda s: s.name)
+def test_methods_fit_what_was_done(survey):
+    """The paragraph says what applies and nothing else, and cites all that it names."""
+    results = analyse(gathered(50, survey=survey), limit=0.25)
+    text, *references = methods_paragraph(results).strip().split("\n\n")
+    assert survey.digest in text
+    assert f"{survey.epsilon:.2f}-local differential privacy" in text
+    assert ("subset mechanism" in text) == any(q.channel.subset > 1 for q in survey.questions)
+    assert ("rounded at random" in text) == (survey is EVERY_KIND)
+    assert ("drew 2 of the 3 questions" in text) == (survey is SAMPLED)
+    assert ("Fieller" in text) == any(q.extras for q in survey.questions)
+    assert "longer than 25 percentage points" in text
+    assert references == sorted(references, key=str.casefold)
+    assert set(references) <= set(CITATIONS.values())
+    for reference in references:
+        assert reference.split(",")[0] in text
+    many = methods_paragraph(analyse(gathered(50, survey=survey), simultaneous=True))
+    assert "Goodman" in many
+    assert "Wilson" in many
+    assert text in Reader(render(results)).text
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+@pytest.mark.parametrize("survey", [SURVEY, EVERY_KIND], ids=lambda s: s.name)
+def test_r_agrees(survey, tmp_path):
+    """The script runs and finds the same shares and errors; with one count changed it stops."""
+    script = to_r(analyse(gathered(120, survey=survey), by_arm=bool(survey.arms)))
+    good, bad = tmp_path / "good.R", tmp_path / "bad.R"
+    good.write_text(script, encoding="ascii")
+    count = script.index("counts <- c(") + len("counts <- c(")
+    bad.write_text(script[:count] + "1" + script[count:], encoding="ascii")
+    done = subprocess.run(
+        ["Rscript", "--vanilla", good], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "All shares and standard errors agree." in done.stdout
+    assert (
+        subprocess.run(["Rscript", "--vanilla", bad], check=False, capture_output=True).returncode
+        != 0
+    )
+
+
+def test_r_without_r():
+    """The script is plain ASCII with one call for each item, also where texts are hostile."""
+    script = to_r(analyse(gathered(30, survey=EVERY_KIND)))
+    assert script.isascii()
+    assert script.count("found <- shares(") == len(EVERY_KIND.items)
+    assert script.count('model = "Warner"') == 4
+    assert script.count('model = "custom"') == 3
+    wide = to_r(analyse(gathered(30)))
+    assert "Each report holds 3 options" in wide
+
+
+def weights_file(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_weights_by_id(tmp_path):
+    """Weights find their reports by id, in whatever order the file has them."""
+    reports = some_reports(60)
+    database = kept(tmp_path / "reports.db", SURVEY, reports)
+    rng = np.random.default_rng(2)
+    weights = {report.id: round(rng.uniform(0.5, 3), 3) for report in reports}
+    lines = [f"{key},{weight},s{int(key, 16) % 2}" for key, weight in sorted(weights.items())[::-1]]
+    file = weights_file(
+        tmp_path / "w.csv", "\n".join(["id,weight,stratum", *lines, "0" * 16 + ",9,s0"])
+    )
+    found = read_reports(database)
+    sample = read_sample(file, found)
+    assert sample.weights.tolist() == [weights[f"{key:016x}"] for key in found.ids.tolist()]
+    results = analyse(found, sample=sample)
+    expected = estimate_weighted(found["stolen"], sample)
+    shown = {row.label: row.found.share for row in results.sections[0].blocks[0].population}
+    assert shown == {label: expected[label].share for label in ("Yes", "No")}
+    assert "Weighted to the population" in Reader(render(results)).text
+    assert "weighted to the population:" in summary(results)
+    lines = list(csv.DictReader(io.StringIO(to_csv(results))))
+    assert sum(line["among"] == "the population" for line in lines) == 2 + 10
+    stated = json.loads(to_json(results))["questions"][0]["weighted"]
+    assert stated["kish"] == pytest.approx(sample.kish)
+    done = run(str(database), "--weights", str(file), "--output", str(tmp_path / "page.html"))
+    assert done.exit_code == 0
+    assert "Kish’s design effect" in done.output
+
+
+def test_weights_by_arm(tmp_path):
+    """Arms stand for their people, and the weighted share mixes the arms' in that ratio."""
+    reports = gathered(200, survey=EVERY_KIND)
+    sample = read_sample(
+        weights_file(tmp_path / "a.csv", "arm,people\nnorth,900\nsouth,100\n"), reports
+    )
+    found = analyse(reports, sample=sample).sections[0].blocks[0].population[0].found
+    parts = [np.nanmean(part["drank"].scores[:, 0]) for part in reports.by_arm().values()]
+    assert found.share == pytest.approx(0.9 * parts[0] + 0.1 * parts[1])
+    by_arm = analyse(reports, sample=sample, by_arm=True).sections[0].blocks
+    assert [b.population[0].found.share for b in by_arm] == pytest.approx(parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,weight\n", "no weight for 20 of 20 reports"),
+        ("id,gewicht\n", "needs the columns id and weight"),
+        ("arm,people\nnorth,1\nsouth,x\n", "every people must be a number above 0"),
+        ("arm,people\nnorth,1\nsouth,-1\n", "every people must be a number above 0"),
+        ("id,weight\n1,1\n1,2\n", "has an id twice"),
+        ("", "it has none"),
+    ],
+)
+def test_weights_that_do_not_fit(text, words, tmp_path):
+    """What is wrong with a file of weights is said, with its name."""
+    reports = gathered(20, survey=EVERY_KIND)
+    with pytest.raises(EstimateError, match=words):
+        read_sample(weights_file(tmp_path / "w.csv", text), reports)
+    with pytest.raises(EstimateError, match="only counts"):
+        read_sample(
+            weights_file(tmp_path / "v.csv", "id,weight\n1,1\n"),
+            Reports.of_counts(SURVEY, {"stolen": [1, 2]}),
+        )
+    with pytest.raises(EstimateError, match="No such file"):
+        read_sample(tmp_path / "none.csv", reports)
+
+
+def test_a_sample_of_ones_changes_nothing():
+    """With weights of 1 the population's shares are the unbiased shares."""
+    reports = gathered(80)
+    results = analyse(reports, sample=SampleDesign.of(80))
+    block = results.sections[1].blocks[0]
+    for row, weighted in zip(block.rows, block.population, strict=True):
+        assert weighted.found.share == pytest.approx(row.found.share, abs=1e-12)
+        assert weighted.found.se == pytest.approx(row.found.se, rel=1e-9)
