@@ -128,7 +128,7 @@ def _interval_sentences(results: Results) -> Iterator[tuple[str, tuple[str, ...]
         yield f"The {level} confidence intervals of shares {words}{once}.", keys
     if any(block.number for block in results.blocks):
         text = (
-            "Means have normal intervals of their unbiased scores, and quantiles Woodruff's (1952) "
+            "Means have score intervals of their unbiased values, and quantiles Woodruff's (1952) "
             "intervals."
         )
         yield text, ("Woo52",)
