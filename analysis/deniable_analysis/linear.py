@@ -137,14 +137,22 @@ def ratio(tally: Tally, top: ArrayLike, bottom: ArrayLike, *, level: float = 0.9
     if tally.n <= z**2:
         return Measured(value, se, least, most)
     spread = covariance * ((tally.n - 1) / (tally.n - z**2))
-    low, high = _fieller(means, spread, z, least, most)
+    low, high = fieller(means, spread, z, least, most)
     return Measured(value, se, low, high)
 
 
-def _fieller(
+def fieller(
     means: Floats, covariance: Floats, z: float, least: float, most: float
 ) -> tuple[float, float]:
-    """Find the hull of the ratios R in [least, most] with (t − R b)² ≤ z² Var(t − R b)."""
+    """Find the hull of the ratios R in [least, most] with (t − R b)² ≤ z² Var(t − R b).
+
+    Args:
+        means: Estimates of t and b, shape (2,).
+        covariance: Theirs, shape (2, 2).
+        z: Quantile of the normal law.
+        least: The smallest ratio that is possible.
+        most: The largest.
+    """
     square = means[1] ** 2 - z**2 * covariance[1, 1]
     cross = means[0] * means[1] - z**2 * covariance[0, 1]
     rest = means[0] ** 2 - z**2 * covariance[0, 0]
