@@ -14,25 +14,30 @@ from types import TracebackType
 from typing import Any
 
 from deniable_protocol import Survey, layout
+from deniable_server.issuer import Issuer
 
-from .surveys import SURVEYS
+from .surveys import INVITED, SURVEYS
 
 
 class Site:
     """Serve every survey of the browser tests."""
 
     def __init__(self, folder: Path, surveys: dict[str, Survey] = SURVEYS) -> None:
-        self.folder, self.surveys = folder, surveys
+        self.folder = folder
+        self.issuer = Issuer(folder / "issuer.db")
+        invited = INVITED | {"invite_key": self.issuer.key("invited").published}
+        self.surveys = surveys | {"invited": Survey.load(invited)}
         self.database = folder / "survey.db"
         files = []
-        for name, survey in surveys.items():
+        for name, survey in self.surveys.items():
             files.append(folder / f"{name}.json")
             files[-1].write_bytes(survey.to_json())
         self._output = folder / "output.txt"
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "deniable_protocol", "serve", "--port", "0",
-                 "--database", str(self.database), *map(str, files)],
+                 "--database", str(self.database), "--issuer", str(folder / "issuer.db"),
+                 *map(str, files)],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
             )  # fmt: skip
         self.port = self._wait_for_port()

@@ -148,5 +148,13 @@ LOUD: dict[str, Any] = {
     "questions": [{"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"}],
 }
 
+# Published with the key of the site's own issuer.
+INVITED: dict[str, Any] = {
+    "name": "invited",
+    "title": "By invitation",
+    "privacy": {"epsilon": 1},
+    "questions": [{"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"}],
+}
+
 SOURCES = (SHORT, WIDE, KINDS, ARMS, CALLS, ELEVEN, LEAVE, LOUD)
 SURVEYS = {source["name"]: Survey.load(source) for source in SOURCES}

@@ -73,3 +73,10 @@ def test_two_clicks_send_one_report(visit: Visit, wire: Wire) -> None:
     visitor.page.wait_for_timeout(200)
     assert visitor.all("heading", SENT)
     assert len(wire.reports) == 1
+
+
+def test_without_scripts_the_page_says_what_is_needed_and_asks_nothing(visit: Visit) -> None:
+    visitor = visit(java_script_enabled=False).open("short", "heading")
+    assert visitor.says("In a browser this needs JavaScript.")
+    assert not visitor.all("radio")
+    assert not visitor.all("button")

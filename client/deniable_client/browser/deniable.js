@@ -59,7 +59,7 @@ const offline = () => globalThis.navigator?.onLine === false;
  * @param {string} url
  * @param {RequestInit} [options]
  */
-async function exchange(url, options) {
+export async function exchange(url, options) {
   const reply = await fetch(url, {
     ...options,
     credentials: "omit",

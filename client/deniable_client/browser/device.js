@@ -98,8 +98,24 @@ export class Device {
     const found = await this.find(survey, arm);
     if (!found?.report) throw new DeniableError("answered");
     const receipt = await send(found.report, survey.url, options);
-    await this.#transact((memory, put) => put(nameOf(survey, arm), { a: found.a, b: found.b }));
+    await this.#transact((memory, put) => {
+      put(nameOf(survey, arm), { a: found.a, b: found.b });
+      if (survey.invite_key) put(inviteOf(survey), NOTHING);
+    });
     return receipt;
+  }
+
+  /**
+   * What is kept of an invitation: what takes its blinding off, then the token. The first of each stays.
+   * @param {Survey} survey
+   * @param {Partial<Memory>} [found]
+   */
+  invite(survey, found) {
+    return this.#transact((memory, put) => {
+      const kept = { ...NOTHING, ...found, ...memory.get(inviteOf(survey)) };
+      put(inviteOf(survey), kept);
+      return kept;
+    });
   }
 
   /**
@@ -168,9 +184,11 @@ export function respondOnce(memory, put, survey, panel, answers, asked, read) {
   const waiting = memory.get(name)?.report;
   if (waiting) return waiting;
   check(memory, survey, panel, asked);
+  const token = memory.get(inviteOf(survey))?.token;
+  if (survey.invite_key && !token) throw new DeniableError("token");
   const report = panel
-    ? panel.respond(memory, put, survey, answers, asked.arm, read)
-    : prepare(survey, read, asked.arm)(answers);
+    ? panel.respond(memory, put, survey, answers, asked.arm, read, token)
+    : prepare(survey, read, asked.arm, token)(answers);
   put(name, { ...(panel ? NOTHING : survey.odds), report });
   return report;
 }
@@ -198,6 +216,11 @@ export function spentIn(memory) {
     return { a: a ** times, b: b ** times };
   });
   return product(all);
+}
+
+/** One token for everyone of this name and key. */
+function inviteOf(/** @type {Survey} */ { name, invite_key }) {
+  return `invite ${name} ${invite_key?.modulus}`;
 }
 
 /** A survey is answered once, one with waves once in each arm. */

@@ -57,7 +57,8 @@ export class Form {
     const memory = await device.find(survey, terms.arm);
     if (memory) return void (await this.#outcome()).resume(memory);
     await device.check(survey, terms);
-    this.#ask();
+    if (survey.invite_key && !(await device.invite(survey)).token) return (await load("invite.js")).redeem(this);
+    this.ask();
   }
 
   /** The title and a choice of languages. */
@@ -65,7 +66,7 @@ export class Form {
     return this.page.heading(this.survey.title, languagesOf(this.survey));
   }
 
-  #ask() {
+  ask() {
     const { page, survey, device } = this;
     const { intro, language, questions, ask } = survey;
     this.#asked = questions.map((question) => new ShownQuestion(page, question, language));
@@ -76,15 +77,15 @@ export class Form {
     const form = make("form", { method: "dialog", autocomplete: "off", novalidate: "" });
     form.append(...groups, alert, button, page.say("p", "afterwards", { class: "hint" }));
     // Sending cannot be undone, so Enter in a field does not send: only the button does.
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", () => {
+    form.onsubmit = (event) => event.preventDefault();
+    form.oninput = () => {
       page.clear(alert);
       this.#hide();
-    });
+    };
     let busy = Promise.resolve(); // one click after the other
-    button.addEventListener("click", () => {
+    button.onclick = () => {
       busy = busy.then(() => this.#submit(form, alert)).catch((error) => refuse(page, error));
-    });
+    };
     // The back/forward cache would bring the page back with its answers still marked.
     addEventListener("pagehide", () => this.#clear(form));
     this.#hide();
@@ -139,12 +140,14 @@ export class Form {
 
   #promise() {
     const { page, survey } = this;
-    const details = make("details", {}, page.say("summary", "learn"));
+    const summary = page.say("summary", "learn");
+    const details = make("details", {}, summary);
     const fill = async () => {
       await page.more();
-      details.append(...(await (await load("learn.js")).learn(this)));
+      details.replaceChildren(summary, ...(await (await load("learn.js")).learn(this)));
+      details.ontoggle = null;
     };
-    details.addEventListener("toggle", () => void fill().catch(() => details.append(page.say("p", "failed"))), { once: true });
+    details.ontoggle = () => void fill().catch(() => details.replaceChildren(summary, page.say("p", "failed")));
     return make(
       "section",
       { class: "promise" },

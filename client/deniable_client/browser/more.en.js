@@ -1,4 +1,14 @@
 export default {
+  invited: "This survey is by invitation",
+  code: "Your code",
+  codeHint:
+    "The people who sent the code see that it was used. Nobody can see which report it led to: your device gets a " +
+    "token for it that looks like any other. If the same people also run this survey, use the code now and answer " +
+    "some time later, so that the two times do not give you away.",
+  useCode: "Use this code",
+  codeUsed: "Your code was used",
+  answerLater: "This device keeps the token. You can close this page and come back later, or answer now.",
+  answerNow: "Answer now",
   refusal: "This survey cannot be answered here, and nothing was sent",
   reasons: {
     insecure: "This page did not come over a secure connection (https), so it cannot be checked.",

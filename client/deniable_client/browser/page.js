@@ -87,7 +87,7 @@ export class Page {
     }
     select.value = this.#language;
     const back = () => (select.value = this.#language);
-    select.addEventListener("change", () => this.speak(select.value).catch(back));
+    select.onchange = () => this.speak(select.value).catch(back);
     return [make("label", { class: "language" }, this.say("span", "language"), select), heading];
   }
 

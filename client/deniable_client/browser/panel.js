@@ -16,8 +16,9 @@ import { product } from "./survey.js";
  * @param {Record<string, Answer>} answers
  * @param {string} [arm]
  * @param {Read} [read]
+ * @param {string} [token]
  */
-export function respond(memory, put, survey, answers, arm, read = system) {
+export function respond(memory, put, survey, answers, arm, read = system, token) {
   checkArm(survey, arm);
   const draw = (/** @type {number} */ bound) => below(bound, read);
   const id = drawId(read);
@@ -42,7 +43,7 @@ export function respond(memory, put, survey, answers, arm, read = system) {
     if (isSent) drawn[item] = report;
     put(name, { ...table, sent: isNew ? [...table.sent, report[0]].sort((x, y) => x - y) : table.sent });
   }
-  return write(survey, id, drawn, arm);
+  return write(survey, id, drawn, arm, token);
 }
 
 /**

@@ -39,10 +39,10 @@ export class ShownQuestion {
       ...(optional ? [this.#choice(SKIP, page.say("span", "noAnswer"))] : []),
     );
     this.mark(false);
-    this.group.addEventListener("input", ({ target }) => {
+    this.group.oninput = ({ target }) => {
       this.mark(false);
       this.#exclude(/** @type {HTMLInputElement} */ (target));
-    });
+    };
   }
 
   /** Say whether it is still open. */

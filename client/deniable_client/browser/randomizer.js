@@ -117,10 +117,11 @@ export function drawReport({ questions, ask }, draw) {
  * @param {Survey} survey
  * @param {Read} [read]
  * @param {string} [arm]
+ * @param {string} [token] the right to answer, where a survey is by invitation
  * @returns {(answers: Record<string, Answer>) => string} from true answers, by question, to the
  *   report: the exact text that may be sent
  */
-export function prepare(survey, read = system, arm) {
+export function prepare(survey, read = system, arm, token) {
   checkArm(survey, arm);
   const id = drawId(read);
   const { sent, rounding, subsets } = drawReport(survey, (bound) => below(bound, read));
@@ -129,7 +130,7 @@ export function prepare(survey, read = system, arm) {
     const drawn = survey.questions.flatMap((question) =>
       itemsOf(question).map((item) => [item, applyNoise(question.channel, subsets[item], indices[item])]),
     );
-    return write(survey, id, Object.fromEntries(drawn.filter(([item]) => sent.includes(`${item}`))), arm);
+    return write(survey, id, Object.fromEntries(drawn.filter(([item]) => sent.includes(`${item}`))), arm, token);
   };
 }
 
@@ -145,9 +146,10 @@ export function drawId(read) {
  * @param {string} id
  * @param {Record<string, number[]>} answers
  * @param {string} [arm]
+ * @param {string} [token]
  */
-export function write({ digest }, id, answers, arm) {
-  return canonical({ survey: digest, id, answers, ...(arm && { arm }) });
+export function write({ digest }, id, answers, arm, token) {
+  return canonical({ survey: digest, id, answers, ...(arm && { arm }), ...(token && { token }) });
 }
 
 /**
