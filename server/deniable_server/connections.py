@@ -1,7 +1,7 @@
 """Waitress with limits for every connection, so that nobody who is slow keeps others out.
 
 A connection costs a place and no thread until its request is complete. Places are limited; when all
-are taken, the connection that came first and has no complete request makes room for the next one.
+are taken, the connection that went longest without a complete request makes room for the next.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from waitress.task import ErrorTask, WSGITask
 from deniable_protocol.survey import MAX_REPORT_BYTES
 
 from .app import HEADERS
+from .polling import Poll
 from .problems import MAX_BODY_BYTES, plain_problem
 
 _STOP_SECONDS: Final = 40.0
@@ -60,9 +61,9 @@ class IntakeServer(TcpWSGIServer):  # type: ignore[misc]  # waitress has no type
     ) -> None:
         self.patience = patience
         self._next_look = 0.0
+        self.poll = Poll()
         settings = Adjustments(
             threads=threads,
-            asyncore_use_poll=True,
             ident="",
             send_bytes=1,  # each thread sends its own answer, also while the server stops
             recv_bytes=65536,
@@ -74,17 +75,26 @@ class IntakeServer(TcpWSGIServer):  # type: ignore[misc]  # waitress has no type
         where = (listener.family, listener.type, listener.proto, listener.getsockname())
         super().__init__(app, _sock=listener, adj=settings, sockinfo=where, bind_socket=False)
         self.channel_class = Channel
+        for channel in (self.trigger, self):
+            self.poll.add(channel)
 
     def run(self) -> None:
         """Answer until SystemExit or KeyboardInterrupt; finish what was begun, take nothing new."""
         try:
             while True:
                 self._look_after_connections()
-                self.asyncore.loop(timeout=1.0, map=self._map, use_poll=True, count=1)
+                self.poll.ask(self)
+                self.poll.turn(1.0)
         except (SystemExit, KeyboardInterrupt):
             self.accepting = False
+            self.poll.remove(self)
             self.socket.close()
             self.task_dispatcher.shutdown(timeout=_STOP_SECONDS)
+
+    def close(self) -> None:
+        """Let go of the port and of every connection."""
+        self.poll.close()
+        super().close()
 
     def readable(self) -> bool:
         """Say whether there is a place for another connection."""
@@ -103,10 +113,10 @@ class IntakeServer(TcpWSGIServer):  # type: ignore[misc]  # waitress has no type
                 if channel.overdue(now):
                     channel.handle_close()
         if len(self.active_channels) >= self.patience.connections:
-            in_order_of_arrival = self.active_channels.values()
-            first = next((each for each in in_order_of_arrival if not each.requests), None)
-            if first is not None:
-                first.handle_close()
+            longest_quiet_first = self.active_channels.values()
+            idle = next((each for each in longest_quiet_first if not each.requests), None)
+            if idle is not None:
+                idle.handle_close()
 
 
 class _Refusal(ErrorTask):  # type: ignore[misc]  # as above
@@ -125,6 +135,8 @@ class _Refusal(ErrorTask):  # type: ignore[misc]  # as above
 
 class _Task(WSGITask):  # type: ignore[misc]  # as above
     """Sends an answer's head and body together: one packet, and half the work."""
+
+    wrote_header: bool
 
     def write(self, data: bytes) -> None:
         if self.wrote_header or not self.complete or not data or self.content_length != len(data):
@@ -160,11 +172,23 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # as above
         found = super().received(data)
         if self.request is None:
             self._begun = None
+            held = self.server.active_channels
+            held[self._fileno] = held.pop(self._fileno)  # now the one that was quiet shortest
         if self.held > MAX_REPORT_BYTES:
             held = sum(channel.held for channel in self.server.active_channels.values())
             if held > self.server.patience.waiting:
                 self.will_close = True
         return bool(found)
+
+    def add_channel(self, map: Any = None) -> None:
+        """Begin to wait for this connection."""
+        super().add_channel(map)
+        self.server.poll.add(self)
+
+    def del_channel(self, map: Any = None) -> None:
+        """Wait for this connection no longer."""
+        self.server.poll.remove(self)
+        super().del_channel(map)
 
     def _flush_some(self, do_close: bool = True) -> bool:
         self._quiet_since = time.monotonic()
