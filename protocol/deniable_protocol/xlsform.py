@@ -76,7 +76,7 @@ def read_xlsform(sheets: Sheets, *, epsilon: object = 2) -> dict[str, Any]:
     if "survey" not in sheets:
         raise SurveyError([f"expected a sheet named 'survey', got {', '.join(sheets) or 'none'}"])
     settings = _settings(sheets, problems)
-    reader = _Reader(str(settings.get("language", "en")), {}, {}, {}, problems)
+    reader = _Reader(str(settings.get("language", "en")), {}, {}, problems)
     reader.choices(sheets)
     questions = reader.questions(sheets)
     if problems:
@@ -121,12 +121,11 @@ def language_of(text: str) -> str | None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """What has been read so far: lists of choices, questions and the list of each, by name."""
+    """What has been read so far: lists of choices; questions, each with the name of its list."""
 
     language: str
     lists: dict[str, list[tuple[str, Any]]]
-    asked: dict[str, dict[str, Any]]
-    list_of: dict[str, str]
+    asked: dict[str, tuple[dict[str, Any], str]]
     problems: list[str]
 
     def choices(self, sheets: Sheets) -> None:
@@ -175,7 +174,7 @@ class _Reader:
         if kind != "select_multiple":  # there, no tick is an answer
             question |= self._required(row)
         self._relevant(row, question)
-        self.asked[name] = question
+        self.asked.setdefault(name, (question, rest.strip() if "options" in question else ""))
         return question
 
     def _select(self, row: _Row, kind: str, wanted: str, question: dict[str, Any]) -> None:
@@ -197,7 +196,6 @@ class _Reader:
         if kind == "select_one" and names == ["yes", "no"]:
             question["kind"] = "yes-no"
         question["options"] = [label for _, label in options]
-        self.list_of[question["name"]] = wanted
 
     def _number(self, row: _Row, kind: str, question: dict[str, Any]) -> None:
         column, other = ("constraint", "parameters") if kind == "integer" else (
@@ -237,9 +235,9 @@ class _Reader:
                 "or several about the same question joined by or"))  # fmt: skip
             return
         name, values = found
-        asked = self.asked.get(name)
-        names = [choice for choice, _ in self.lists.get(self.list_of.get(name, ""), [])]
-        if asked is None or not names:
+        asked, listed = self.asked.get(name, ({}, ""))
+        names = [choice for choice, _ in self.lists.get(listed, [])] if listed else []
+        if not names:
             self.problems.append(
                 cell.problem(f"expected an earlier question with choices, got {name!r}")
             )

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from deniable_protocol import Survey, SurveyError
@@ -253,3 +255,44 @@ def test_files_that_are_no_workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert "pip install 'deniable[xlsform]'" in run(other, out).output
+
+
+WELL = st.sampled_from([
+    GOOD,
+    ["select_multiple yn", "b", "=1+1", "", "${used} = 'yes'", "", ""],
+    ["integer", "c", 'ünï " \\', "yes", "", ". >= 0 and . <= 5", ""],
+    ["range", "d", "D\ttab", "", "", "", "start=0 end=3"],
+])  # fmt: skip
+ROWS = st.tuples(
+    st.sampled_from(["select_one yn", "select_multiple yn", "integer", "range", "select_one", ""]),
+    st.sampled_from(["a", "b", "used", "Used"]),
+    st.sampled_from(["One?", ""]),
+    st.sampled_from(["", "yes", "x"]),
+    st.sampled_from(["", "${used} = 'yes'", "${a} = 'no'", "${"]),
+    st.sampled_from(["", ". >= 0 and . <= 5", ". >"]),
+    st.sampled_from(["", "start=0 end=3", "end=1"]),
+).map(list)
+
+
+@given(
+    st.lists(WELL, min_size=1, max_size=3, unique_by=lambda row: row[1]),
+    st.lists(ROWS, max_size=1),
+    st.lists(st.lists(st.text(max_size=9), max_size=4), max_size=1),
+)
+@settings(max_examples=100, deadline=None)
+def test_any_cells(well: Cells, rows: Cells, choices: Cells) -> None:
+    """Whatever the cells hold, a survey or sentences come out, and TOML reads back the same."""
+    listed = [["list_name", "name", "label"], ["yn", "yes", "Yes"], ["yn", "no", "No"], *choices]
+    try:
+        source = read_xlsform({"survey": [HEAD, *well, *rows], "choices": listed})
+    except SurveyError:
+        return
+    assert tomllib.loads(survey_toml(source), parse_float=Decimal) == source
+    assert len(Survey.load(source).questions) >= 1
+
+
+def test_a_name_that_is_used_twice() -> None:
+    """A condition on a name that two questions have is about the first; the second is refused."""
+    rows = [HEAD, GOOD, ["integer", "used", "U", "", "", ". >= 0 and . <= 3", ""],
+            ["select_one yn", "b", "B", "", "${used} = 'yes'", "", ""]]  # fmt: skip
+    assert problems(rows) == ["sheet 'survey', row 3, column 'name': 'used' is asked already"]
