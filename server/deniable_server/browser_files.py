@@ -95,7 +95,7 @@ class BrowserFiles:
         found: set[str] = set()
         waiting = [*joined]
         while waiting:
-            text = _COMMENT.sub("", self._read(waiting.pop()))
+            text = _COMMENT.sub("", self.read(waiting.pop()))
             named = [re.escape(name) for name in _IMPORT.findall(text)]
             named += [
                 re.sub(r"\\\$\\\{.*?\\\}", "[^/]+", re.escape(n)) for n in _LOADED.findall(text)
@@ -124,7 +124,7 @@ class BrowserFiles:
 
     def _index(self, entry: str) -> str:
         """Join an entry and all that it imports, and pin what it loads later."""
-        parts = [_IMPORT.sub("", self._read(name)) for name in self.modules(entry)]
+        parts = [_IMPORT.sub("", self.read(name)) for name in self.modules(entry)]
         later = [(name, self.find(f"{entry}/{name}")) for name in self.later(entry)]
         pins = {name: file.integrity for name, file in later if file}
         written = f"export const PINS = {json.dumps(pins)};"
@@ -135,7 +135,7 @@ class BrowserFiles:
         found: dict[str, None] = {}
 
         def visit(name: str, above: tuple[str, ...]) -> None:
-            for needed in _IMPORT.findall(self._read(name)):
+            for needed in _IMPORT.findall(self.read(name)):
                 if needed not in found and needed not in above:
                     visit(needed, (*above, name))
             found.setdefault(name)
@@ -155,7 +155,8 @@ class BrowserFiles:
             text,
         )
 
-    def _read(self, name: str) -> str:
+    def read(self, name: str) -> str:
+        """Give the source of a module or style sheet."""
         return (self._folder / name).read_text(encoding="utf-8")
 
 

@@ -13,7 +13,6 @@ export default {
   reasons: {
     insecure: "This page did not come over a secure connection (https), so it cannot be checked.",
     entropy: "This browser gives no secure randomness.",
-    full: "This device has no room left to keep the report.",
     token: "This survey is for invited people, and the invitation of this page does not fit.",
     digest: "The survey that arrived is not the one this page was made for.",
     survey: "The survey is damaged: it does not add up.",

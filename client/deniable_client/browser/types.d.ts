@@ -104,7 +104,6 @@ export type Asked = { arm?: string; maxEpsilon?: number };
 export type Reason =
   | "insecure"
   | "entropy"
-  | "full"
   | "token"
   | "digest"
   | "survey"

@@ -61,7 +61,7 @@ export class Device {
     transaction.objectStore("reports").add(report, JSON.parse(report).id);
     await new Promise((done, fail) => {
       transaction.oncomplete = done;
-      transaction.onabort = () => fail(new DeniableError("full"));
+      transaction.onabort = () => fail(new DeniableError("page", "no room"));
     });
     return report;
   }

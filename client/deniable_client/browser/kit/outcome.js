@@ -1,6 +1,7 @@
 /** After one person's answers: thanks, and a clean form for the next. Stands in for `outcome.js`. */
 
 /** @import {Form} from "../form.js" */
+/** @import {Page} from "../page.js" */
 
 export class Outcome {
   #form;
@@ -17,6 +18,11 @@ export class Outcome {
     page.show(...this.#form.heading(), page.say("h2", "stored", { tabindex: "-1" }), page.say("p", "gone"), next);
     page.tell("sent");
   }
+}
+
+/** @param {Page} page */
+export function refuse(page) {
+  page.show(page.say("p", "noRoom", { role: "alert" }));
 }
 
 /** @param {Form} form */
