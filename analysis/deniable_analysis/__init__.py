@@ -1,11 +1,17 @@
 """Valid statistics from deniable reports: shares with intervals, and a page that explains them."""
 
+from .association import Association as Association
+from .association import correlation as correlation
 from .bootstrap import Bootstrap as Bootstrap
 from .bootstrap import bootstrap as bootstrap
 from .cheating import cheater_detection as cheater_detection
 from .cheating import honesty_test as honesty_test
 from .cheating import stochastic_lie as stochastic_lie
 from .cheating_anchor import anchored_crosswise as anchored_crosswise
+from .compare_groups import Comparison as Comparison
+from .compare_groups import compare as compare
+from .crosstab import CrossTab as CrossTab
+from .crosstab import crosstab as crosstab
 from .design import Design as Design
 from .diagnostics import compare_batches as compare_batches
 from .diagnostics import compare_counts as compare_counts
@@ -76,8 +82,11 @@ __all__ = [
     "METHODS",
     "Allocation",
     "AmongEstimate",
+    "Association",
     "Bootstrap",
     "Cell",
+    "Comparison",
+    "CrossTab",
     "Design",
     "Difference",
     "Estimate",
@@ -105,10 +114,13 @@ __all__ = [
     "anchored_crosswise",
     "bootstrap",
     "cheater_detection",
+    "compare",
     "compare_batches",
     "compare_counts",
     "compare_designs",
     "compliance_bounds",
+    "correlation",
+    "crosstab",
     "crosswise",
     "describe",
     "design_epsilon",

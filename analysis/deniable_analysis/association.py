@@ -183,8 +183,12 @@ def _profiled(pair: Pair, found: Measured, level: float, *, flip: bool) -> Measu
         middle = float(logs[0] + logs[3] - logs[1] - logs[2])
         parts = np.log(rows)
     inside = min(max(0.0 if math.isnan(middle) else middle, -_MOST_LOG_ODDS), _MOST_LOG_ODDS)
-    start = np.array([logs[2] - logs[0], logs[1] - logs[0]])
-    start = np.nan_to_num(start, nan=0.0, posinf=3.0, neginf=-3.0)
+    floored = np.log(np.maximum(fit.shares, 1e-13))
+    to_row, to_column, to_both = (
+        floored[2] - floored[0],
+        floored[1] - floored[0],
+        (floored[3] - floored[0]),
+    )
 
     def above(log_odds: float) -> float:
         def loss(margins: Floats) -> tuple[float, Floats]:
@@ -194,11 +198,12 @@ def _profiled(pair: Pair, found: Measured, level: float, *, flip: bool) -> Measu
             off = counts @ np.exp(joint - rows_logs) - counts.sum() * np.exp(cells)
             return -float(counts @ rows_logs[:, 0]), -np.array([off[2] + off[3], off[1] + off[3]])
 
-        away = log_odds - inside
-        ends = [
-            minimize(loss, start - shift, jac=True, method="BFGS")
-            for shift in ([0, 0], [away, 0], [0, away])
-        ]
+        starts = (
+            [to_row, to_column],
+            [to_both - to_column - log_odds, to_column],
+            [to_row, to_both - to_row - log_odds],
+        )
+        ends = [minimize(loss, np.array(start), jac=True, method="BFGS") for start in starts]
         return drop - top - min(float(end.fun) for end in ends)
 
     def end(edge: float) -> float:

@@ -87,7 +87,8 @@ class Pair:
     @property
     def times(self) -> Floats:
         """How much each row counts: respondents, times their weight."""
-        return self.counts * (1.0 if self.sample is None else self.sample.weights)
+        weights = np.ones(len(self.counts)) if self.sample is None else self.sample.weights
+        return np.asarray(self.counts * weights, dtype=np.float64)
 
     @cached_property
     def scores(self) -> tuple[Floats, Floats]:
@@ -98,15 +99,15 @@ class Pair:
     def means(self, columns: Floats) -> tuple[Floats, Floats]:
         """Average columns over respondents; also the covariance of the averages."""
         weights = self.times / self.times.sum()
-        means = weights @ columns
+        means = np.asarray(weights @ columns, dtype=np.float64)
         off = columns - means
         if self.sample is not None:
             total = float(self.times.sum())
             return means, self.sample.covariance_of_total(off) / total**2
         if self.n < 2:
             return means, np.full((len(means), len(means)), np.nan)
-        spread: Floats = (off * self.counts[:, None]).T @ off / (self.n * (self.n - 1))
-        return means, spread
+        spread = (off * self.counts[:, None]).T @ off / (self.n * (self.n - 1))
+        return means, np.asarray(spread, dtype=np.float64)
 
     def likelihoods(self) -> Floats:
         """Chance of each row's two reports under each pair of states, shape (rows, pairs)."""
