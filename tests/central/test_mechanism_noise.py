@@ -12,7 +12,7 @@ from random import Random
 import mpmath
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import binom, laplace, norm
 
 from deniable_analysis.central import (
     Additive,
@@ -229,6 +229,25 @@ def test_vectors_take_the_norm_they_must() -> None:
     assert laplace.scale == 1000
     assert float(gaussian.scale) == pytest.approx(4.2247, abs=1e-3)
     assert laplace.event.noise_multiplier == pytest.approx(1)
+
+
+@pytest.mark.statistical(alpha=1e-9, detects="a shift by half a cell of a coarse grid")
+def test_cells_wider_than_the_noise(rng: np.random.Generator) -> None:
+    """On a coarse grid, drawn in finer steps, each cell has the chance the ideal noise gives it."""
+    below = Random(int.from_bytes(rng.bytes(32))).randrange
+    n, value, grid = 2000, F(13, 10), F(2)
+    most = math.sqrt(math.log(2 * 2 * 4 / 1e-9) / (2 * n))  # Hoeffding: two laws, four cells
+    edges = np.array([-2.0, 0.0, 2.0, 4.0, 6.0])
+    for mechanism, cdf in (
+        (Laplace(PureDP(1), count(), F(3, 4), grid), laplace(scale=0.75).cdf),
+        (Gaussian(GaussianDP(1), count(), F(3, 4), grid), norm(scale=0.75).cdf),
+    ):
+        stated = np.diff(cdf(edges - float(value)))
+        drawn = [float(mechanism.release(value, below).exact[0]) for _ in range(n)]
+        found = np.histogram(drawn, edges)[0] / n
+        assert np.abs(found - stated).max() < most
+        shifted = np.diff(cdf(edges - float(value) + 1))
+        assert np.abs(found - shifted).max() > most
 
 
 def test_released_values_lie_on_the_stated_grid() -> None:

@@ -235,7 +235,7 @@ def test_by_hand() -> None:
 def test_binomials_are_as_right_as_the_certificate_says(trials: int) -> None:
     """Terms and tails of a fair binomial, far out, to 1e-11; a thousandfold is what is added."""
     mpmath.mp.dps = 40
-    for deviations in (0.5, 5.0, 11.0):
+    for deviations in (0.5, 5.0, 11.0) if trials < 10**6 else (8.0,):
         first = int(trials / 2 + deviations * math.sqrt(trials) / 2)
         term = mpmath.binomial(trials, first) / mpmath.mpf(2) ** trials
         tail, left, k = mpmath.mpf(0), term, first

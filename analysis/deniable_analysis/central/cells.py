@@ -18,6 +18,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -201,11 +202,29 @@ def _normal_exponent(steps: int, variance: Fraction) -> Callable[[Fraction], Fra
     return lambda u: u * (2 * steps + u) / (2 * variance)
 
 
-def middle(noise: Real, value: Fraction, grid: Fraction) -> Fraction:
-    """Return the middle of the grid cell that value + grid · noise falls in.
+def finer(grid: Fraction, scale: Fraction) -> int:
+    """Return into how many steps to cut a grid cell so that none is wider than the noise.
+
+    Noise far narrower than a step would be drawn by rejection for a long time.
+
+    >>> finer(Fraction(1), Fraction(10)), finer(Fraction(1), Fraction(2, 5))
+    (1, 3)
+    """
+    return max(1, math.ceil(grid / scale))
+
+
+def middle(noise: Real, value: Fraction, grid: Fraction, cuts: int = 1) -> Fraction:
+    """Return the middle of the grid cell that the value and its noise fall in.
+
+    Args:
+        noise: Drawn in steps of grid/cuts.
+        value: The true answer.
+        grid: Width of a cell.
+        cuts: Steps to a cell; see :func:`finer`.
 
     >>> from deniable_analysis.central.sampling import system_below
     >>> middle(laplace(Fraction(1), system_below), Fraction(7, 3), Fraction(1, 2)) % Fraction(1, 2)
     Fraction(1, 4)
     """
-    return (replace(noise, offset=value / grid).floor() + Fraction(1, 2)) * grid
+    step = replace(noise, offset=value * cuts / grid).floor()
+    return (step // cuts + Fraction(1, 2)) * grid

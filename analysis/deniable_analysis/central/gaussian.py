@@ -173,8 +173,9 @@ class Gaussian(Additive):
         return -float(ndtri(tail)) * float(self.scale) + float(self.grid) / 2
 
     def _noisy(self, value: Fraction, below: Source) -> Fraction:
-        steps = self.scale / self.grid
-        return cells.middle(cells.gaussian(steps**2, below), value, self.grid)
+        cuts = cells.finer(self.grid, self.scale)
+        noise = cells.gaussian((self.scale * cuts / self.grid) ** 2, below)
+        return cells.middle(noise, value, self.grid, cuts)
 
     def _float_noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
         return rng.normal(scale=float(self.scale), size=shape)

@@ -116,7 +116,9 @@ class Laplace(Additive):
         return -miss * float(self.scale) + float(self.grid) / 2
 
     def _noisy(self, value: Fraction, below: Source) -> Fraction:
-        return cells.middle(cells.laplace(self.scale / self.grid, below), value, self.grid)
+        cuts = cells.finer(self.grid, self.scale)
+        noise = cells.laplace(self.scale * cuts / self.grid, below)
+        return cells.middle(noise, value, self.grid, cuts)
 
     def _float_noise(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
         return rng.laplace(scale=float(self.scale), size=shape)
