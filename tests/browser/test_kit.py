@@ -45,7 +45,8 @@ def visitor(chromium: Browser, tmp_path: Path) -> Iterator[Visitor]:
 def answer(visitor: Visitor, place: int) -> None:
     visitor.wait(lambda: bool(visitor.all("radio")))
     visitor.tab_to("radio").press("Space")
-    visitor.tab_to("radio").press("ArrowDown", *["ArrowDown"] * place).send()
+    visitor.tab_to("radio").press("ArrowDown", *["ArrowDown"] * place)
+    visitor.tab_to("button", "Randomize and keep").press("Enter")
     visitor.wait(lambda: visitor.says("Kept, with noise."))
 
 

@@ -20,6 +20,7 @@ async function person() {
   const page = new Page(make("div"));
   main.replaceChildren(page.host);
   await page.choose(languagesOf(survey));
+  await page.more();
   const inPlace = /** @type {any} */ (device); // of the device that sends
   await new Form(page, survey, { arm: arm.value || undefined, maxEpsilon: Infinity }, inPlace).start();
 }
@@ -42,7 +43,7 @@ async function tell() {
     saved = [];
     await tell();
   });
-  const group = arms.length ? [make("label", {}, page.say("span", "group"), arm)] : [];
+  const group = arms.length ? [make("label", { class: "choice" }, page.say("span", "group"), arm)] : [];
   page.show(
     page.say("p", (words, count) => words.held(count(lines.length)), { role: "status" }),
     ...group,

@@ -1,4 +1,9 @@
 export default {
+  // instead of the form's own
+  send: "Randomize and keep",
+  afterwards: "Then your answers are gone from this page.",
+  learn: "How it is kept",
+
   stored: "Kept, with noise. Thank you.",
   gone: "This device has kept a randomized report and nothing else. Your true answers are gone: whoever comes next, or opens the file, cannot see them.",
   noRoom: "This device could not keep a report, so nothing was kept. Please tell the person who holds it.",

@@ -1,5 +1,10 @@
 /** @type {typeof import("./words.en.js").default} */
 export default {
+  // instead of the form's own
+  send: "隨機化並保存",
+  afterwards: "之後，您的答案就會從這個頁面消失。",
+  learn: "如何保存",
+
   stored: "已加入雜訊並保存，謝謝您。",
   gone: "這台裝置只保存了一份隨機化的回報。您真正的答案已經消失：下一位使用者或打開檔案的人都看不到。",
   noRoom: "這台裝置無法保存回報，因此什麼都沒有保存。請告知保管裝置的人。",
