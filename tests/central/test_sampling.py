@@ -207,7 +207,7 @@ def furthest(sample: np.ndarray, cdf: Callable[[np.ndarray], np.ndarray]) -> flo
     return float(np.max(np.abs(np.cumsum(counts) / len(sample) - cdf(values))))
 
 
-N = 8000
+N = 5500
 FURTHEST = math.sqrt(math.log(2 / 1e-10) / (2 * N))
 """P(distance above this) ≤ 1e-10 for every law: Massart 1990, with his constant."""
 
