@@ -22,6 +22,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def wire(site: Site) -> Iterator[Wire]:
     with Wire(site.port) as found:
         yield found
+        assert found.changed == set(found.replace)
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ class Wire:
         requests: Every request so far.
         replace: Texts to change in what the browser gets, headers included.
         answer: Asked before a request is passed on; a status answers it here instead.
+        changed: What of those was found, so that no test breaks nothing by mistake.
         lose: Whether a report is passed on and then its acknowledgement lost.
     """
 
@@ -49,6 +50,7 @@ class Wire:
         self.replace: dict[str, str] = {}
         self.answer: Callable[[Request], int | None] = lambda request: None
         self.lose = False
+        self.changed: set[str] = set()
         self._target = port
         wire = self
 
@@ -111,6 +113,8 @@ class Wire:
 
     def _change(self, text: bytes) -> bytes:
         for old, new in self.replace.items():
+            if old.encode() in text:
+                self.changed.add(old)
             text = text.replace(old.encode(), new.encode())
         return text
 
