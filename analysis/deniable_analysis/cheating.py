@@ -168,13 +168,15 @@ def stochastic_lie(groups: Pair, direct: Sequence[Chance], *, level: float = 0.9
     saying, without, _ = classes.parts(level)
     prevalence = Measured(1 - without.value, without.se, 1 - without.high, 1 - without.low)
     having = prevalence.value
-    truthful = saying.value / having if having else math.nan
+    some = having > 0  # of nobody, nobody tells the truth or lies
+    truthful = saying.value / having if some else math.nan
     # t = φ/(1 − ψ): a ratio, linearised in both.
-    slopes = np.array([1.0, truthful]) / having if having else np.full(2, math.nan)
+    slopes = np.array([1.0, truthful]) / having if some else np.full(2, math.nan)
     se = math.sqrt(float(slopes @ classes.covariance[:2, :2] @ slopes))
     half = float(ndtri((1 + level) / 2)) * se
     ends = (float(np.clip(end, 0, 1)) for end in (truthful - half, truthful + half))
-    best = 1 - classes.best[1], classes.best[0] / max(1 - classes.best[1], 1e-300)
+    best_having = classes.best[0] + classes.best[2]
+    best = best_having, classes.best[0] / best_having if best_having > 0 else math.nan
     measured = Measured(truthful, se, *ends)
     return StochasticLie(prevalence, measured, best, classes.p_value, level)
 

@@ -70,7 +70,7 @@ def _text(found: SurveyPlan) -> str:
     survey = found.survey
     head = [str(survey.title), f"Epsilon {survey.epsilon:.2f} for one respondent over the survey."]
     sentences = [question.sentence() for question in found.questions]
-    last = [found.arms_sentence(), found.allocation_sentence()]
+    last = [found.pairs_sentence(), found.arms_sentence(), found.allocation_sentence()]
     ends = [line for sentence in last if sentence is not None for line in ("", sentence)]
     return "\n".join([*head, "", *_table(found), "", *sentences, *ends])
 

@@ -187,6 +187,20 @@ class SurveyPlan:
             f"{sampled} would make them {errors[ask]:.2f} times as large."
         )
 
+    def pairs_sentence(self) -> str | None:
+        """Say how many respondents a cross-table has; None where all questions are sent."""
+        ask, m = self.survey.ask, len(self.questions)
+        if ask is None:
+            return None
+        if ask == 1:
+            return "Each respondent reports one question, so questions cannot be cross-tabulated."
+        part = Fraction(ask * (ask - 1), m * (m - 1))
+        both = int(min(found.respondents for found in self.questions) * part)
+        return (
+            f"Two given questions are reported by {100 * float(part):.3g} % of respondents: a "
+            f"cross-table will have about {both:,}."
+        )
+
     def arms_sentence(self) -> str | None:
         """Say what comparing arms costs; None for a survey without."""
         arms = len(self.survey.arms)

@@ -14,7 +14,7 @@ from deniable_analysis.cheating_anchor import anchored_crosswise
 from deniable_analysis.design import Design
 from deniable_analysis.paper_unknown import unrelated_unknown
 from deniable_analysis.sensitivity_bounds import compliance_bounds, tipping_rate
-from deniable_protocol import EstimateError
+from deniable_protocol import Channel, EstimateError
 
 WARNER = Design(Fraction(1, 2), Fraction(1, 4))
 FORCED = ["0.25", "0.75"]
@@ -100,6 +100,25 @@ def test_size_and_power_of_the_cheating_test() -> None:
     cheating = tuple(0.1 + 0.4 * p for p in (0.25, 0.75))
     assert chance_of(n, honest, alarm) <= 0.065
     assert chance_of(n, cheating, alarm) > 0.8
+
+
+def test_two_odds_on_devices_find_forgers() -> None:
+    """Half of the devices use 3:1, half 9:1: honest reports agree, with 20 % forged they do not."""
+    quiet = [Channel(2, 1, Fraction(odds)).q for odds in (3, 9)]
+
+    def groups(forged: float) -> list[tuple[int, int]]:
+        yes = [(1 - forged) * float(q + (1 - 2 * q) * Fraction(1, 5)) for q in quiet]
+        return [(2000 - round(2000 * share), round(2000 * share)) for share in yes]
+
+    assert honesty_test(groups(0.0), quiet, forced_no=quiet) > 0.4
+    assert honesty_test(groups(0.2), quiet, forced_no=quiet) < 1e-3
+
+
+def test_nobody_has_the_trait() -> None:
+    """If nobody seems to have it, the part of them who tell the truth is not a number."""
+    found = stochastic_lie([(20, 80), (80, 20)], ["0.2", "0.8"])
+    assert found.prevalence.value == pytest.approx(0)
+    assert np.isnan(found.truthful.value) or found.best[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_cheating_in_words() -> None:

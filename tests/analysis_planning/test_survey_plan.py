@@ -229,3 +229,18 @@ def test_options_of_a_subset_are_not_independent() -> None:
     ]
     apart = sum((w * w * v for w, v in zip(weights, one, strict=True)), Fraction(0))
     assert spread(channel, shares, weights) != apart
+
+
+def test_respondents_of_a_cross_table() -> None:
+    """Of C(4, 2) pairs a device that sends 2 of 4 questions has one: a sixth of the respondents."""
+    questions = [{"name": name, "kind": "yes-no", "text": "?"} for name in "wxyz"]
+    base = {"name": "s", "title": "S", "questions": questions}
+    for ask, says in (
+        (2, "reported by 16.7 % of respondents: a cross-table will have about 500."),
+        (1, "cannot be cross-tabulated"),
+    ):
+        privacy = {"epsilon": 2, "allocation": "sample", "ask": ask}
+        found = plan_survey(Survey.load(base | {"privacy": privacy}), respondents=3000)
+        assert says in (found.pairs_sentence() or "")
+    whole = plan_survey(Survey.load(base | {"privacy": {"epsilon": 2}}), respondents=3000)
+    assert whole.pairs_sentence() is None
