@@ -9,6 +9,8 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import norm
 
 from deniable_analysis.central import (
@@ -20,11 +22,14 @@ from deniable_analysis.central import (
     Gaussian,
     GaussianDP,
     Laplace,
+    PermuteAndFlip,
     PureDP,
     RandomizedResponse,
     RenyiDP,
+    ReportNoisyMax,
     TradeOffDP,
     ZeroConcentratedDP,
+    clipped_sum,
     count,
     histogram,
     verify,
@@ -295,3 +300,38 @@ def test_accountants_agree_with_the_profile(mechanism: Additive, delta: float) -
         assert spent == pytest.approx(profile, rel=1e-4, abs=1e-9)
     assert spent >= profile * (1 - 1e-9) or not exact
     assert spent <= profile * 1.01 + 1e-9
+
+
+@settings(derandomize=True, max_examples=80, deadline=None)
+@given(
+    log_epsilon=st.floats(-14, 7),
+    log_delta=st.floats(-690, -0.01),
+    width=st.fractions(F(1, 10**6), 10**6),
+    bins=st.integers(2, 50),
+)
+def test_whatever_is_calibrated_is_proved(
+    log_epsilon: float, log_delta: float, width: Fraction, bins: int
+) -> None:
+    """Over twenty-one powers of e of ε and three hundred powers of ten of δ, nothing slips."""
+    epsilon, delta = math.exp(log_epsilon), math.exp(log_delta)
+    total, groups = clipped_sum(0, width), histogram(bins)
+    for mechanism in (
+        Laplace.calibrate(PureDP(epsilon), total),
+        Laplace.calibrate(ApproximateDP(epsilon, delta), total),
+        Laplace.calibrate(ZeroConcentratedDP(epsilon), groups),
+        DiscreteLaplace.calibrate(PureDP(epsilon), groups),
+        Gaussian.calibrate(ApproximateDP(epsilon, delta), total),
+        Gaussian.calibrate(ZeroConcentratedDP(epsilon), groups),
+        Gaussian.calibrate(GaussianDP(epsilon), total),
+        Gaussian.calibrate(RenyiDP(((1 + epsilon, delta), (2.0, epsilon))), total),
+        DiscreteGaussian.calibrate(ZeroConcentratedDP(epsilon), groups),
+        DiscreteGaussian.calibrate(ApproximateDP(epsilon, delta), groups),
+    ):
+        assert verify(mechanism)
+        # A tenth less noise is refused (a count moves by whole steps, so its noise may have slack).
+        if not isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
+            weaker = dataclasses.replace(mechanism, scale=mechanism.scale * F(9, 10))
+            with pytest.raises(MechanismError, match="not proved"):
+                verify(weaker)
+    for kind in (Exponential, PermuteAndFlip, ReportNoisyMax):
+        assert verify(kind.calibrate(PureDP(epsilon), count()))

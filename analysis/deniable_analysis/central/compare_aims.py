@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from scipy.special import ndtri
 
@@ -189,7 +189,7 @@ class MeanAim(Aim):
         """Choose the best number of points."""
         question = self.planned.question
         steps = question.grid.steps if question.grid else 1
-        return best_points(odds, steps, len(question.extras))
+        return _best_points(odds, steps, len(question.extras))
 
     def sensitivity(self, respondents: int) -> Sensitivity:
         """Bound the mean of those who answer, in the range 0 to 1; their number is public too."""
@@ -197,3 +197,8 @@ class MeanAim(Aim):
         steps = grid.steps if grid else 1
         answering = (steps + 2) / (12 * steps) / self.direct  # evenly spread: that variance is 1/A
         return clipped_mean(0, 1, records=max(1, round(respondents * min(answering, 1.0))))
+
+
+@lru_cache(maxsize=1024)
+def _best_points(odds: Fraction, steps: int, extras: int) -> Channel:
+    return best_points(odds, steps, extras)
