@@ -21,7 +21,7 @@ _BYTES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder
 _CHUNK: Final = 8192
 """Rows at a time, so that what is computed from them stays in the processor's cache."""
 
-_PRODUCT: Final = 65_536
+_PRODUCT: Final = 32_768
 """Rows at a time in a product of matrices: few calls, because threads of a linear algebra library
 wait for each other at every call, and long where other programs have the processors."""
 
@@ -63,12 +63,9 @@ def row_sums(bits: Bits, values: Floats) -> Floats:
 
 
 def gram(bits: Bits, weights: Floats, options: int) -> Floats:
-    """Sum the weights of the rows that hold each pair of options: Sᵀ diag(w) S, float64.
-
-    Within a block of rows in single precision, 7 digits: it is wanted for curvature only.
-    """
+    """Sum the weights of the rows that hold each pair of options: Sᵀ diag(w) S, float64."""
     found = np.zeros((options, options))
-    roots = np.sqrt(weights).astype(np.float32)[:, None]
+    roots = np.sqrt(weights)[:, None]
     for start in range(0, len(bits), _PRODUCT):
         rows = slice(start, start + _PRODUCT)
         scaled = unpack(bits[rows], options) * roots[rows]

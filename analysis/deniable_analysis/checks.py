@@ -46,7 +46,7 @@ def checks_of(results: Results) -> tuple[Check, ...]:
     checks = [*wrong, *_arms(results)]
     if not wrong:
         checks.append(
-            Check("Possible reports", "Every question's reports are such as its noise can make.",
+            Check("Possible reports", "Every question’s reports are such as its noise can make.",
                   alarming=False)
         )  # fmt: skip
     widest = min(reports.tallies.values(), key=lambda tally: abs(tally.design.slope))
@@ -72,6 +72,6 @@ def _arms(results: Results) -> list[Check]:
             # Groups may well differ: that is for the reader to judge, and no alarm.
             checks.append(Check(f"Arms: {name}", compared.sentence(), alarming=False))
     if not checks and len(parts) > 1:
-        text = "No question's reports differ between arms by more than chance makes them."
+        text = "No question’s reports differ between arms by more than chance makes them."
         checks.append(Check("Arms", text, alarming=False))
     return checks

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from deniable_protocol import Channel
@@ -18,8 +19,8 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _NEWTON_STEPS: Final = 100
-_TOLERANCE: Final = 1e-10
-_CURVATURE_ROWS: Final = 65_536
+_TOLERANCE: Final = 1e-9
+_CURVATURE_ROWS: Final = 32_768
 _STALE: Final = 0.3
 """A step that leaves more than this of the violation asks for the curvature at the new place."""
 
@@ -132,15 +133,15 @@ def fit_subsets(bits: Bits, channel: Channel, times: Floats | None = None) -> Be
     held = column_sums(likelihood.rows, likelihood.times, channel.options)
     start = (held - float(channel.q)) / float(channel.p - channel.q)
     here = likelihood.at(nearest_shares(start))
-    curvature = likelihood.curvature(here)
+    root = likelihood.root_of_curvature(here)
     for _ in range(_NEWTON_STEPS):
         if here.violation <= _TOLERANCE:
             break
-        moved = _step(likelihood, curvature, here)
+        moved = _step(likelihood, root, here)
         if moved is None:  # no step improves the likelihood by more than rounding
             break
         if moved.violation > _STALE * here.violation:
-            curvature = likelihood.curvature(moved)
+            root = likelihood.root_of_curvature(moved)
         here = moved
     return BestFit(here.shares, here.violation)
 
@@ -203,28 +204,30 @@ class _Likelihood:
         value = float(self.times @ np.log(mixtures) - shares.sum())
         return _Point(shares, mixtures, value, weights.sum() + self.gain * held)
 
-    def curvature(self, here: _Point) -> Floats:
-        """Mean of A Aᵀ / (A x)², from at most about 65,536 rows: steps need it only roughly."""
+    def root_of_curvature(self, here: _Point) -> Floats:
+        """Give the lower triangular root of the mean of A Aᵀ / (A x)².
+
+        From at most about 32,768 rows: steps need it only roughly. A ridge lets a singular matrix
+        through (fewer reports than options).
+        """
         pick = slice(None, None, 1 + len(self.rows) // _CURVATURE_ROWS)
         rows, times = self.rows[pick], self.times[pick]
         weights = times / times.sum() / here.mixtures[pick] ** 2
         pairs = gram(rows, weights, self.options)
         held = self.gain * np.diag(pairs)
-        found: Floats = weights.sum() + held[:, None] + held + self.gain**2 * pairs
-        return found
+        found = weights.sum() + held[:, None] + held + self.gain**2 * pairs
+        ridge = 1e-10 * np.trace(found) / self.options
+        return np.linalg.cholesky(found + ridge * np.eye(self.options))
 
 
-def _step(likelihood: _Likelihood, curvature: Floats, here: _Point) -> _Point | None:
+def _step(likelihood: _Likelihood, root: Floats, here: _Point) -> _Point | None:
     """Take one Newton step within shares ≥ 0, shortened until the likelihood has grown enough.
 
     The objective f(x) = −mean log(A x) + Σ x has the constrained maximum as its minimum over
     x ≥ 0, without the condition Σ x = 1 [KCSA20, Proposition 3.2].
     """
-    # The ridge lets a singular matrix through (fewer reports than options); centred at the
-    # current shares, it does not move the solution.
-    ridged = curvature + 1e-10 * np.trace(curvature) / likelihood.options * np.eye(len(curvature))
-    root = np.linalg.cholesky(ridged)
-    pull = np.linalg.solve(root, ridged @ here.shares + here.gradient - 1)
+    # The curvature is root·rootᵀ: least squares within shares ≥ 0.
+    pull = root.T @ here.shares + solve_triangular(root, here.gradient - 1, lower=True)
     direction = nnls(root.T, pull)[0] - here.shares
     slope = float((here.gradient - 1) @ direction)
     size = 1.0 if slope > 0 else 0.0

@@ -157,7 +157,7 @@ def test_at_the_boundary_and_too_few():
     results = analyse(Reports.of_counts(SURVEY, {"stolen": [60, 140]}), limit=0.1)
     text = Reader(render(results)).text
     assert text.count("too few to say") == 2
-    assert "Too few to say where the interval is longer than 10 %" in text
+    assert "Too few to say where the interval is longer than 10 percentage points" in text
     assert "10.0 % ± 6.5 %" in text  # for pooling, the unbiased estimate stays
     assert summary(results).count("?") >= 4
     missed = report(Reports.of_counts(SURVEY, {"stolen": [30, 170]}), method="wilson")
