@@ -135,7 +135,7 @@ class QuestionPlan:
             whose = " of everybody" if self.question.show_if else ""
             text = (
                 f"{start}, the share of {what} that {100 * self.share:.3g} %{whose} truly have "
-                f"will come out within {100 * self.half_width:.1f} percentage points."
+                f"will come out within {100 * self.half_width:.1f} percentage points of the truth."
             )
             if self.half_width >= self.share:
                 return f"{text} That is too few respondents to tell it from 0."
@@ -240,7 +240,7 @@ def plan_survey(
     ...     {"name": "smokes", "kind": "yes-no", "text": "Do you smoke?", "truth": "3/4"}]})
     >>> print(plan_survey(survey, respondents=2000).questions[0].sentence())
     smokes: in 95 % of such surveys, the share of an option that 50 % truly have will come out \
-within 4.4 percentage points. Asked directly, 500 honest answers would do as well.
+within 4.4 percentage points of the truth. Asked directly, 500 honest answers would do as well.
     """
     if (respondents is None) == (half_width is None):
         raise EstimateError("give either the number of respondents or the half-width")

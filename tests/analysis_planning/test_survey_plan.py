@@ -166,7 +166,7 @@ def test_the_verb(tmp_path: Path) -> None:
     assert ["spent", "2", "1.00", "1,000", "1,000", "6.7", "euro"] in rows
     assert (
         "hid: in 95 % of such surveys, the share of an option that 50 % truly have will come out "
-        "within 6.7 percentage points." in found.output
+        "within 6.7 percentage points of the truth." in found.output
     )
     assert "the mean will come out within 6.7 euro of the true one" in found.output
     assert "difference between two arms 2.00 times" in found.output
