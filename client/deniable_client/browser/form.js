@@ -19,15 +19,16 @@ import { ShownQuestion } from "./questions.js";
  * @param {HTMLElement} host
  * @param {{ survey?: string, digest?: string, arm?: string, maxEpsilon?: string }} settings the survey's
  *   address, the digest of the one that the page was made for, the collection arm, another limit than 4
+ * @param {Device | Promise<Device>} [device]
  */
-export async function mount(host, { survey = "", digest = "", arm, maxEpsilon = "4" }) {
+export async function mount(host, { survey = "", digest = "", arm, maxEpsilon = "4" }, device = Device.open()) {
   const page = new Page(host);
   try {
     await page.choose();
     page.show(page.say("p", "loading", { role: "status" }));
     const found = await fetchSurvey(new URL(survey, document.baseURI).href, digest);
     await page.choose(languagesOf(found));
-    await new Form(page, found, { arm, maxEpsilon: Number(maxEpsilon) }, await Device.open()).start();
+    await new Form(page, found, { arm, maxEpsilon: Number(maxEpsilon) }, await device).start();
     page.tell("ready");
   } catch (error) {
     await refuse(page, error);
