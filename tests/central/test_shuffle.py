@@ -130,8 +130,8 @@ def test_k_ary_response_against_another_program(
     """Within one per cent of the variation-ratio bound (Wang et al. 2023) at odds 3:1.
 
     Made with wangsw/PrivacyAmplification, ``amplificationUB`` with the parameters of ``krr``, 20
-    bisections. For more than two options that bound leans on the step that [FMT23] withdrew, so
-    close is all that is asked; for two options the two are the same bound.
+    bisections. For two options the two are the same bound. For more, that one takes the step in
+    whose proof the errata of [FMT23] report an error, so close is all that is asked.
     """
     found = Shuffled.of(Channel(options=options, subset=1, odds=F(3)), n).epsilon(delta)
     assert found == pytest.approx(theirs, rel=1e-5 if options == 2 else 1e-2)

@@ -18,8 +18,10 @@ answer and the same with j under the other, with r = e^ε₀ and Z = 1 + (r − 
 shown can only help the observer, so the hockey-stick divergence of the two is at least the true δ.
 
 For an arbitrary ε₀-private randomizer ``blanket`` is e^(−ε₀) [FMT21, Theorem 3.1, numerical form];
-for two options it is 2/(e^ε₀ + 1), as in [FMT23]. [FMT23]'s general theorem for smaller pairs was
-withdrawn by its authors (see the errata); nothing here rests on it.
+for two options it is 2/(e^ε₀ + 1), as in [FMT23]. For more options [FMT23] keeps hidden whether the
+victim's report distinguishes anything; its errata report an error in the proof of that step, and
+restrict it to certain randomizers. Here the blanket covers the indifferent reports too, as in
+[BBGN19], so that nothing rests on it.
 
 References:
     [BBGN19] B. Balle, J. Bell, A. Gascón and K. Nissim, *The Privacy Blanket of the Shuffle
