@@ -85,10 +85,11 @@ class Comparison:
         for d in self.differences:
             lines.append(
                 f"{d.state}: {d.first} less {d.second}  {100 * d.difference:+.1f} "
-                f"({100 * d.low:+.1f} to {100 * d.high:+.1f}), {d.adjusted:.4f}"
+                f"({100 * d.low:+.1f} to {100 * d.high:+.1f}), {_chance(d.adjusted)}"
             )
         lines.append(
-            f"All groups alike: χ²({self.df}) = {self.statistic:.2f}, p-value {self.pvalue:.4f}."
+            f"All groups alike: χ²({self.df}) = {self.statistic:.2f}, "
+            f"p-value {_chance(self.pvalue)}."
         )
         return "\n".join(lines)
 
@@ -172,6 +173,10 @@ def compare(
         correction=correction,
         level=level,
     )
+
+
+def _chance(pvalue: float) -> str:
+    return "< 0.0001" if pvalue < 1e-4 else f"{pvalue:.4f}"
 
 
 def adjust(pvalues: list[float], correction: Correction) -> list[float]:

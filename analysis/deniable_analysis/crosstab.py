@@ -171,7 +171,7 @@ def crosstab(
         source: Reports to a survey; or variables by name: ``Reported``, paper answers, tallies.
         first: Name of the first variable, the table's rows.
         second: Name of the second.
-        sample: Weights, strata and clusters.
+        sample: Weights, strata and clusters. A finite population is taken as one without end.
         counts: How many respondents each row stands for.
         level: Confidence level of each interval by itself.
 

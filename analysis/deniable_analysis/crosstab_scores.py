@@ -71,7 +71,8 @@ class Pair:
             raise EstimateError("nobody reported both variables")
         one, two, times = one.only(both), two.only(both), times[both]
         if sample is not None:
-            return cls(one, two, times, sample if both.all() else sample.only(both), lost)
+            endless = sample.infinite
+            return cls(one, two, times, endless if both.all() else endless.only(both), lost)
         keys, first_of, place = np.unique(
             one.codes * (two.codes.max() + 1) + two.codes, return_index=True, return_inverse=True
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -138,6 +138,11 @@ class SampleDesign:
     def kish(self) -> float:
         """Kish's design effect of unequal weights: 1 + cv²(weights)."""
         return float(self.n * (self.weights**2).sum() / self.weights.sum() ** 2)
+
+    @property
+    def infinite(self) -> SampleDesign:
+        """The same sample of a population without end: errors a little larger, never smaller."""
+        return replace(self, population=None)
 
     def only(self, kept: NDArray[np.bool_]) -> SampleDesign:
         """Keep some of the respondents; a finite population is kept as it is."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
+from deniable_analysis import estimate_weighted, poststratify
 from deniable_analysis.regression import regress
 from deniable_analysis.reported import Reported
 from deniable_analysis.sample_design import SampleDesign
@@ -173,3 +174,27 @@ def test_tests_agree() -> None:
     assert full.wald_test([[0, 0, 1]]).pvalue == pytest.approx(full.pvalues[2])
     assert full.lr_test(less).statistic == pytest.approx(full.lr_tests()["n"].statistic, abs=1e-8)
     assert full.lr_test(less).df == 1
+
+
+def test_intercept_alone_is_the_weighted_share() -> None:
+    """A linear model with an intercept is the Hájek share, with the same linearised error."""
+    answer = Reported.of(YES, FORCED)
+    samples = {
+        "strata": SampleDesign.of(N, WEIGHTS, strata=X > 0, clusters=GROUP),
+        "raked": poststratify(SampleDesign.of(N, WEIGHTS), X > 0, {True: 300, False: 700}),
+        "population": SampleDesign.of(N, WEIGHTS),
+    }
+    for sample in samples.values():
+        share = estimate_weighted(answer, sample)[1]
+        found = regress(answer, family="linear", sample=sample)
+        assert found.params[0] == pytest.approx(share.share, abs=1e-12)
+        factor = 1 if not sample.simple else N / (N - 1)
+        assert found.bse[0] ** 2 * factor == pytest.approx(share.se**2, rel=1e-9)
+        logit = regress(answer, sample=sample)
+        assert logit.average_prediction().mean[0] == pytest.approx(share.share, abs=1e-9)
+        se = logit.average_prediction().se[0]
+        assert se**2 * factor == pytest.approx(share.se**2, rel=1e-7)
+    finite = regress(answer, {"x": X}, sample=SampleDesign.of(N, strata=X > 0,
+                     population={True: 400, False: 400}))  # fmt: skip
+    endless = regress(answer, {"x": X}, sample=SampleDesign.of(N, strata=X > 0))
+    assert finite.bse.tobytes() == endless.bse.tobytes()

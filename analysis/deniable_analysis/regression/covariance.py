@@ -12,6 +12,7 @@ from deniable_protocol import EstimateError
 
 from .expected import expected_information
 from .model import Point
+from .rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -53,10 +54,28 @@ def covariance_of(point: Point, kind: Covariance, sample: SampleDesign) -> Float
     if kind == "sandwich":
         middle = (scores * rows.counts[:, None]).T @ scores
     else:
-        strata, clusters = rows.groups.T
-        middle = covariance_of_sums(scores, rows.counts, strata, clusters, sample.fractions)
+        middle = middle_of(scores, rows, sample)
     found: Floats = bread @ middle @ bread
     return found
+
+
+def middle_of(scores: Floats, rows: Rows, sample: SampleDesign) -> Floats:
+    """Estimate the covariance of the sum of weighted scores from how respondents were sampled.
+
+    Args:
+        scores: One row for each different row, times its weight.
+        rows: The rows.
+        sample: The sample, one entry for each row that came.
+
+    Raises:
+        EstimateError: If a stratum has a single unit, or calibrated weights come with counts.
+    """
+    if sample.calibration is None:
+        strata, clusters = rows.groups.T
+        return covariance_of_sums(scores, rows.counts, strata, clusters, sample.fractions)
+    if rows.n != sample.n:
+        raise EstimateError("post-stratified or raked weights need a row for each respondent")
+    return sample.covariance_of_total((scores / rows.weights[:, None])[rows.place])
 
 
 def inverted(information: Floats) -> Floats:

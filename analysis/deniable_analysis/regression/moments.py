@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable_analysis.sample_design import SampleDesign, covariance_of_sums
+from deniable_analysis.sample_design import SampleDesign
 from deniable_protocol import EstimateError
 
+from .covariance import middle_of
 from .rows import Rows
 
 Floats = NDArray[np.float64]
@@ -68,15 +69,14 @@ def least_squares(rows: Rows, sample: SampleDesign) -> Moments:
     for s in range(cells.shape[1]):
         columns = terms.cell(s)
         scores += columns * (cells[:, s] * (number - columns @ params))[:, None]
-    scores *= rows.weights[used, None]
-    counts = rows.counts[used]
+    every = np.zeros((len(used), width))  # rows that are not used add nothing to the equations
+    every[used] = scores * rows.weights[used, None]
     if sample.simple:
-        middle = (scores * counts[:, None]).T @ scores
+        middle = (every * rows.counts[:, None]).T @ every
     else:
-        strata, clusters = rows.groups[used].T
-        middle = covariance_of_sums(scores, counts, strata, clusters, sample.fractions)
+        middle = middle_of(every, rows, sample)
     bread = np.asarray(np.linalg.inv(products), dtype=np.float64)
-    return Moments(params, bread @ middle @ bread.T, int(counts.sum()))
+    return Moments(params, bread @ middle @ bread.T, int(rows.counts[used].sum()))
 
 
 def _cell_scores(rows: Rows) -> Floats:

@@ -78,7 +78,8 @@ def regress(
             ``sandwich`` with weights; ``design`` with clusters or strata.
         weights: Survey weight of each respondent, above 0.
         clusters: Cluster of each respondent, for errors that hold if members are alike.
-        sample: Weights, strata and clusters together, instead of the two above.
+        sample: Weights, strata and clusters together, instead of the two above. A finite population
+            is taken as one without end: coefficients are about more than the people in it.
         counts: How many respondents each row stands for: rows with a count are those rows
             repeated.
         missing: What to do about rows with a missing value: refuse, or ``drop`` them. A report
@@ -265,8 +266,8 @@ def _sample(
         raise EstimateError("give weights and clusters inside sample, or beside it, not both")
     if sample.n != len(kept):
         raise EstimateError(f"the sample design has {sample.n} respondents, the data {len(kept)}")
-    found = sample if kept.all() else sample.only(kept)
-    return found
+    endless = sample.infinite
+    return endless if kept.all() else endless.only(kept)
 
 
 def _counts(counts: Any, kept: NDArray[np.bool_]) -> Codes:
