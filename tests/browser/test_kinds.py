@@ -74,7 +74,7 @@ def test_a_hidden_question_is_not_shown_and_still_reported(visit: Visit, wire: W
     assert "pay" in json.loads(wire.reports[0].body)["answers"]
 
 
-@pytest.mark.parametrize("typed", ["", "29.5", "200.5", "70.25", "-", "e"])
+@pytest.mark.parametrize("typed", ["", "29.5", "70.25", "e"])
 def test_a_number_that_does_not_fit_is_explained_in_words(visit: Visit, wire: Wire,
                                                           typed: str) -> None:  # fmt: skip
     visitor = visit().open("kinds")

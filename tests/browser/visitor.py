@@ -50,6 +50,7 @@ class Visitor:
         self.context = context
         self.origin = origin
         self.page: Page = context.new_page()
+        self._session = context.new_cdp_session(self.page)
         self.page.set_default_timeout(10_000)
         self.console: list[str] = []
         self.page.on("console", lambda message: self.console.append(message.text))
@@ -72,11 +73,7 @@ class Visitor:
 
     def nodes(self) -> list[Node]:
         """Give the accessibility tree, in the order of the document as far as it tells."""
-        session = self.context.new_cdp_session(self.page)
-        try:
-            found = session.send("Accessibility.getFullAXTree")["nodes"]
-        finally:
-            session.detach()
+        found = self._session.send("Accessibility.getFullAXTree")["nodes"]
         return [_node(node) for node in found if not node.get("ignored")]
 
     def all(self, role: str, name: str | None = None) -> list[Node]:
@@ -92,12 +89,9 @@ class Visitor:
 
     def middle(self, node: Node) -> tuple[float, float]:
         """Where to point at something, on the screen."""
-        session = self.context.new_cdp_session(self.page)
-        try:
-            session.send("DOM.scrollIntoViewIfNeeded", {"backendNodeId": node.id})
-            box = session.send("DOM.getBoxModel", {"backendNodeId": node.id})["model"]["border"]
-        finally:
-            session.detach()
+        which = {"backendNodeId": node.id}
+        self._session.send("DOM.scrollIntoViewIfNeeded", which)
+        box = self._session.send("DOM.getBoxModel", which)["model"]["border"]
         return sum(box[0::2]) / 4, sum(box[1::2]) / 4
 
     def text(self) -> str:
