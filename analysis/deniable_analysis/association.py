@@ -101,22 +101,61 @@ def correlation(variable: Variable, numbers: ArrayLike, *, level: float = 0.95) 
     if known.shape != (answers.n,) or not np.all(np.isfinite(known)):
         raise EstimateError(f"expected {answers.n} finite numbers, one for each respondent")
     sent = answers.sent
-    scores, known = answers.scores[answers.codes][sent], known[sent]
-    if len(known) < 3:
-        raise EstimateError("a correlation needs at least three reports")
-    first, square = scores @ values, scores @ values**2
-    centred = known - known.mean()
-    columns = np.column_stack([first * centred, first, square, centred, centred**2])
-    means = columns.mean(axis=0)
-    covariance = np.cov(columns.T) / len(columns)
-    if means[2] - means[1] ** 2 <= 0 or means[4] <= 0:
+    codes = answers.codes[sent]
+    found = _Correlated.of(answers.scores[codes], values, known[sent], answers.law_of[codes])
+    if found is None:
         return Measured(math.nan, math.nan, -1.0, 1.0)
-    return _delta(_correlation, means, covariance, float(ndtri((1 + level) / 2)), (-1, 1))
+    z = float(ndtri((1 + level) / 2))
+    low, high = (min(max(found.value + side * z * found.se, -1.0), 1.0) for side in (-1, 1))
+    return Measured(found.value, found.se, low, high)
 
 
-def _correlation(m: Any) -> Any:
-    spread = (m[2] - m[1] ** 2) * (m[4] - m[3] ** 2)
-    return (m[0] - m[1] * m[3]) / np.sqrt(spread)
+@dataclass(frozen=True)
+class _Correlated:
+    """A correlation with its error, from the influence of every respondent on it."""
+
+    value: float
+    se: float
+
+    @classmethod
+    def of(
+        cls, scores: Floats, values: Floats, known: Floats, laws: NDArray[np.int64]
+    ) -> _Correlated | None:
+        """Average the correlations under each design, the more precise with more weight.
+
+        Scores under a design of little slope are scattered widely; put together without regard to
+        that, a few of them would drown the rest.
+        """
+        first, second = scores @ values, scores @ values**2
+        parts = [part for law in np.unique(laws) if (part := laws == law).sum() > 2]
+        if not parts:
+            return None
+        weights = np.array([part.sum() / max(float(first[part].var()), 1e-300) for part in parts])
+        weights /= weights.sum()
+        mean, square = (
+            sum(w * column[part].mean() for w, part in zip(weights, parts, strict=True))
+            for column in (first, second)
+        )
+        spread = float(square - mean**2)
+        if spread <= 0 or any(known[part].var() <= 0 for part in parts):
+            return None
+        value, moved = 0.0, []
+        for weight, part in zip(weights, parts, strict=True):
+            off, away = first[part] - first[part].mean(), known[part] - known[part].mean()
+            slope, size = float((off * away).mean()), float((away**2).mean())
+            share = weight * slope / math.sqrt(size * spread)
+            value += share
+            by_slope = weight * (off * away - slope) / math.sqrt(size * spread)
+            by_size = -share * (away**2 - size) / (2 * size)
+            moved.append(by_slope + by_size)
+        variance = 0.0
+        for weight, part, own in zip(weights, parts, moved, strict=True):
+            by_spread = (
+                second[part] - second[part].mean() - 2 * mean * (first[part] - first[part].mean())
+            )
+            influence = own - value * weight * by_spread / (2 * spread)
+            variance += float((influence**2).mean()) / int(part.sum())
+        return cls(value, math.sqrt(variance))
 
 
 def _difference(m: Any) -> Any:

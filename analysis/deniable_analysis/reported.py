@@ -120,8 +120,8 @@ class Reported:
         sizes = np.array([len(law) for law in laws])
         if np.any(codes >= sizes[law_rows]):
             raise EstimateError(
-                f"reports must be coded 0 to {sizes.min() - 1}, got {codes.max()}: recode them, "
-                "for instance values == 'yes' for a yes"
+                f"reports must be coded 0 to {sizes.min() - 1}, and some are coded higher: recode "
+                "them, for instance values == 'yes' for a yes"
             )
         starts = np.concatenate([[0], np.cumsum(sizes)])
         none = codes < 0

@@ -201,6 +201,37 @@ def test_vignette_correlation() -> None:
     assert found.low < found.value < found.high
 
 
+def test_minarets_correlations() -> None:
+    """Two groups with other dice, liars among them: the published correlations."""
+    data = columns("minarets.csv")
+    kept = data["RRdesign"] == 1
+    admits = Fraction(0.6358063927586)  # the chance that those with the trait admit it
+    other = {1.0: Fraction(10, 12), 2.0: Fraction(2, 12)}
+    designs = [Design(admits - other[c], other[c]) for c in data["condition"][kept]]
+    answers = Reported.of(data["rrt"][kept], designs)
+    for name, truth in (("age", -0.054478), ("leftRight", 0.593345)):
+        found = correlation(answers, data[name][kept])
+        assert found.value == pytest.approx(truth, abs=2e-6)
+        assert found.se > 0.05
+
+
+def test_correlation_error() -> None:
+    """The error of a correlation is that of a bootstrap; without noise, the textbook's."""
+    rng = np.random.default_rng(31)
+    x = rng.normal(size=4000)
+    yes = (rng.random(4000) < 1 / (1 + np.exp(-x))).astype(int)
+    plain = correlation(Reported.of(yes), x)
+    assert plain.value == pytest.approx(np.corrcoef(yes, x)[0, 1], abs=1e-12)
+    reports = np.where(rng.random(4000) < 0.75, yes, 1 - yes)
+    found = correlation(Reported.of(reports, WARNER), x)
+    draws = []
+    for _ in range(300):
+        pick = rng.integers(0, 4000, 4000)
+        draws.append(correlation(Reported.of(reports[pick], WARNER), x[pick]).value)
+    assert found.se == pytest.approx(np.std(draws), rel=0.2)
+    assert abs(found.value - plain.value) < 4.5 * found.se
+
+
 def test_relabelling_reordering_splitting() -> None:
     """Order of rows, split counts, names of options and mirrored designs change nothing."""
     found = unemployment()

@@ -83,7 +83,11 @@ def _made(make: Callable[..., Any], frame: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("error", library.errors.DataMismatchWarning)
             return make(frame, na_action="ignore")
-    except (library.errors.FormulaicError, library.errors.DataMismatchWarning) as error:
+    except library.errors.DataMismatchWarning:
+        raise EstimateError(
+            "the formula does not fit the data: a column has categories that the fit did not have"
+        ) from None
+    except library.errors.FormulaicError as error:
         raise EstimateError(f"the formula does not fit the data: {error}") from error
 
 

@@ -247,8 +247,11 @@ def _with_outcome(inputs: Inputs, family: Family) -> Inputs:
         outcome = outcome.astype(np.float64)
     elif family == "logit":
         if outcome.dtype.kind not in "biuf" or not np.all(np.isin(outcome, [0, 1])):
-            seen = ", ".join(map(str, np.unique(outcome)[:4].tolist()))
-            raise EstimateError(f"a logit needs an outcome of 0 and 1, got {seen}: recode it")
+            # What came is not repeated: without noise it is people's answers.
+            raise EstimateError(
+                f"a logit needs an outcome of 0 and 1, got {outcome.dtype} with other values: recode "
+                "it, for instance outcome == 2"
+            )
         outcome = Reported.of(outcome)
     else:
         states = [str(state) for state in np.unique(outcome).tolist()]
