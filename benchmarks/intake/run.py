@@ -18,7 +18,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[2]))  # for the tests' own PostgreSQL
+
 from load import SURVEY, Round, load
+from tests.server.postgres import Postgres
 
 SERVE = ("-m", "deniable_protocol", "serve", "--port", "0")
 DIRECT = str(Path(__file__).with_name("direct.py"))
@@ -32,6 +35,8 @@ class Variant:
     name: str
     program: tuple[str, ...] = SERVE
     batch: int | None = None
+    hosts: tuple[str, ...] = ("127.0.0.1",)
+    postgres: Postgres | None = None
     rounds: list[Round] = field(default_factory=list)
 
     @property
@@ -45,13 +50,18 @@ class Variant:
         return statistics.median(found.slowest for found in self.rounds)
 
     def measure(self, folder: Path, connections: int, seconds: float) -> Round:
-        """Start a server with an empty database, load it, and stop it."""
+        """Start servers with an empty database, load them, and stop them."""
         survey = folder / "survey.json"
         survey.write_bytes(SURVEY.to_json())
         database = str(folder / f"{secrets.token_hex(4)}.db")
+        if self.postgres is not None:
+            database = self.postgres.new_database()
         command = [sys.executable, *self.program, str(survey), "--database", database]
         with ExitStack() as stack:
-            addresses = [_start(command, stack)]
+            addresses = [
+                _start([*command, *(["--host", host] if host != "127.0.0.1" else [])], stack)
+                for host in self.hosts
+            ]
             found = load(addresses, connections=connections, seconds=seconds, batch=self.batch)
         self.rounds.append(found)
         return found
@@ -79,8 +89,9 @@ def main() -> None:
     direct = Variant("a commit each", (DIRECT, "own"))
     shared = Variant("each, in turn", (DIRECT, "shared"))
     batches = Variant(f"batches of {BATCH}", batch=BATCH)
-    variants = [grouped, direct, shared, batches]
-    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder, Postgres() as postgres:
+        several = Variant("PostgreSQL, two", hosts=("127.0.0.2", "127.0.0.3"), postgres=postgres)
+        variants = [grouped, direct, shared, batches, several]
         for _ in range(given.rounds):
             for variant in variants:
                 found = variant.measure(Path(folder), given.connections, given.seconds)
@@ -93,9 +104,10 @@ def main() -> None:
         ("reports/s: group commit to a commit each", grouped.rate / direct.rate, "1.5"),
         ("99 % within: a commit each to group commit", direct.slowest / grouped.slowest, "5"),
         (f"reports/s: batches of {BATCH} to single reports", batches.rate / grouped.rate, "5"),
+        ("reports/s: PostgreSQL with two intakes to SQLite", several.rate / grouped.rate, "1"),
         ("reports/s: group commit to taking turns", grouped.rate / shared.rate, "-"),
     ]:
-        print(f"{name:45} {ratio:7.2f}   ({least})")
+        print(f"{name:50} {ratio:7.2f}   ({least})")
 
 
 def _line(name: str, rate: float, slowest: float) -> str:

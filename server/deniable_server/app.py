@@ -18,7 +18,7 @@ from .opening import open_store
 from .routes import BLUEPRINTS
 from .services import Services
 from .store import ReportStore
-from .writer import DEFAULT_CAPACITY, GroupWriter, PooledWriter
+from .writer import DEFAULT_CAPACITY, GroupWriter
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -32,6 +32,9 @@ HEADERS: Final = {
     "Permissions-Policy": "browsing-topics=(), camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
+
+_POSTGRES_WRITERS: Final = 3
+"""Few, because reports that share a commit cost less than reports that do not."""
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
@@ -64,11 +67,11 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     app.config.from_mapping(config or {}, MAX_CONTENT_LENGTH=problems.MAX_BODY_BYTES)
     app.url_map.merge_slashes = False  # else a redirect repeats the path
     store = open_store(app.config["DATABASE"])
-    # SQLite has one writer at a time, so one thread writes for all; PostgreSQL has many.
-    writer = GroupWriter if isinstance(store, ReportStore) else PooledWriter
     issuer = Issuer(app.config["ISSUER"]) if app.config["ISSUER"] else None
     limiter = RateLimiter(int(app.config["LIMIT"])) if app.config["LIMIT"] else None
-    queue = writer(store, capacity=int(app.config["QUEUE"]))
+    # SQLite has one writer at a time, PostgreSQL many.
+    threads = 1 if isinstance(store, ReportStore) else _POSTGRES_WRITERS
+    queue = GroupWriter(store, capacity=int(app.config["QUEUE"]), threads=threads)
     Services(store, queue, issuer, limiter).attach(app)
     if app.config["PROXIES"]:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=int(app.config["PROXIES"]))  # type: ignore[method-assign]

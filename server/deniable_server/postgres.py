@@ -1,7 +1,7 @@
 """Published surveys and their noisy reports in PostgreSQL, for intakes on several machines.
 
-No thread writes for the others here: each request commits through a connection of a pool, and
-PostgreSQL lets commits that wait for the disk share it.
+Several transactions can store reports at the same time; each has a connection of a pool, and those
+that wait for the disk share it.
 
 PostgreSQL itself keeps, for each row, its place in the table and the number of the transaction that
 wrote it: until a survey is closed, its reports are in the order of their arrival. Closing a survey
@@ -51,6 +51,7 @@ class PostgresStore(Store):
             or to keep what it must not.
     """
 
+    _dialect = "postgresql"
     _count_up: ClassVar[str] = (
         "INSERT INTO counters (digest, day, slot, reports)"
         " VALUES (?, ?, floor(random() * 64)::int, ?) ON CONFLICT (digest, day, slot)"

@@ -1,7 +1,9 @@
 """Group commit: all reports that arrive during one commit share the next one.
 
 A commit that survives a power cut waits for the disk, and 32 of them in turn wait 32 times. Here
-one thread writes; while it waits for the disk, others queue up, and then go to disk together.
+one thread writes; while it waits for the disk, others queue up, and then go to disk together. A
+database that takes several writers at once gets several such threads, so that a group that has to
+wait there does not hold up the others.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from deniable_protocol import StoreError
 from .published import Entry, Outcome
 
 DEFAULT_CAPACITY: Final = 4096
-_STOPPING: Final = "the server is stopping"
 
 
 class Sink(Protocol):
@@ -36,62 +37,28 @@ class _Group:
     commit: Future[list[Outcome]] | None = None
 
 
-class PooledWriter:
-    """Store reports in the caller's thread: for a database that takes several writers at once.
-
-    Args:
-        store: Where the reports go.
-        capacity: How many reports may be under way; more are refused rather than queued.
-    """
-
-    def __init__(self, store: Sink, *, capacity: int = DEFAULT_CAPACITY) -> None:
-        self._store, self._capacity = store, capacity
-        self._changed = threading.Condition()
-        self._under_way, self._closed = 0, False
-
-    def submit(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Store reports and return when they are on disk.
-
-        Raises:
-            StoreError: If too many reports are under way already, the writer is closed, or the
-                database failed. Sending a report again is safe.
-        """
-        with self._changed:
-            if self._closed:
-                raise StoreError(_STOPPING)
-            if self._under_way + len(entries) > self._capacity:
-                raise StoreError(f"more than {self._capacity} reports wait for the database")
-            self._under_way += len(entries)
-        try:
-            return self._store.add(entries)
-        finally:
-            with self._changed:
-                self._under_way -= len(entries)
-                self._changed.notify_all()
-
-    def close(self) -> None:
-        """Take nothing more, and wait for what is under way."""
-        with self._changed:
-            self._closed = True
-            self._changed.wait_for(lambda: not self._under_way)
-
-
 class GroupWriter:
-    """Write reports from many threads through one, several to a commit.
+    """Write reports from many threads through one or a few, several to a commit.
 
     Args:
         store: Where the reports go.
         capacity: How many reports may wait for the disk; more are refused rather than queued.
         patience: Seconds after which a caller stops waiting for the disk.
+        threads: How many groups may be written at once.
     """
 
     def __init__(
-        self, store: Sink, *, capacity: int = DEFAULT_CAPACITY, patience: float = 30.0
+        self,
+        store: Sink,
+        *,
+        capacity: int = DEFAULT_CAPACITY,
+        patience: float = 30.0,
+        threads: int = 1,
     ) -> None:
         self._store, self._capacity, self._patience = store, capacity, patience
         self._lock = threading.Lock()
         self._next = _Group()
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="writer")
+        self._thread = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="writer")
 
     def submit(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Store reports and return when they are on disk.
@@ -114,7 +81,7 @@ class GroupWriter:
                 try:
                     group.commit = self._thread.submit(self._commit_next)
                 except RuntimeError:
-                    raise StoreError(_STOPPING) from None
+                    raise StoreError("the server is stopping") from None
             group.entries.extend(entries)
         try:
             outcomes = group.commit.result(self._patience)

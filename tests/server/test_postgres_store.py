@@ -94,6 +94,8 @@ def test_columns(url: str) -> None:
         "surveys": ["digest", "name", "version", "json"],
         "counters": ["digest", "day", "slot", "reports"],
         "life": ["digest", "state", "opens", "closes", "target"],
+        "spent": ["hash"],
+        "results": ["digest", "reports", "page"],
         TABLE: ["id", "order", "dish"],
     }
 

@@ -11,7 +11,7 @@ import pytest
 
 from deniable_protocol import StoreError
 from deniable_server.published import Entry, Outcome, Published
-from deniable_server.writer import GroupWriter, PooledWriter
+from deniable_server.writer import GroupWriter
 
 from .samples import SURVEY, report
 
@@ -128,24 +128,16 @@ def test_nothing_to_store(gate: Gate) -> None:
     assert gate.groups == []
 
 
-def test_pooled(gate: Gate) -> None:
-    """Without a writing thread each caller stores its own; too many are refused, at once."""
-    writer = PooledWriter(gate, capacity=3)
-    with ThreadPoolExecutor(4) as pool:
-        waiting = [
-            pool.submit(writer.submit, entries("1", "2")),
-            pool.submit(writer.submit, entries("3")),
-        ]
-        assert all(gate.entered.acquire(timeout=10) for _ in waiting)
-        with pytest.raises(StoreError, match="more than 3 reports wait"):
-            writer.submit(entries("4"))
-        closed = pool.submit(writer.close)
-        while not writer._closed:
-            pass
-        with pytest.raises(StoreError, match="stopping"):
-            writer.submit(entries("5"))
-        assert not closed.done(), "closing waits for what is under way"
+def test_several_threads(gate: Gate) -> None:
+    """With three threads three groups are written at once, and what comes then shares the next."""
+    with closing(GroupWriter(gate, threads=3)) as writer, ThreadPoolExecutor(9) as pool:
+        waiting = []
+        for start in ("1", "2", "3"):
+            waiting.append(pool.submit(writer.submit, entries(start)))
+            assert gate.entered.acquire(timeout=10)
+        waiting += [pool.submit(writer.submit, entries(f"0{n}")) for n in range(6)]
+        wait_for(6, writer)
         gate.open.set()
-        closed.result(10)
-        assert [found.result() for found in waiting] == [[Outcome.STORED] * 2, [Outcome.STORED]]
-    assert sorted(len(group) for group in gate.groups) == [1, 2]
+        found = [each.result() for each in waiting]
+    assert found == [[Outcome.STORED]] * 3 + [[Outcome.SAME]] * 6
+    assert [len(group) for group in gate.groups] == [1, 1, 1, 6]
