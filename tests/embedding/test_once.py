@@ -10,10 +10,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Error, Playwright, expect
 
+from deniable_protocol import Survey
 from tests.browser.site import Site
 from tests.browser.wire import Wire
 
-from .pages import PANEL, PAY, Reader, bodies, leaks
+from .pages import PANEL, PAY, Reader, bodies, leaks, surveys
 
 Visit = Callable[..., Reader]
 
@@ -176,12 +177,37 @@ def test_a_closed_survey_keeps_the_report(visit: Visit, wire: Wire, site: Site) 
     assert site.count("tickets") == before + 1
 
 
-def test_a_changed_survey_is_another(visit: Visit, wire: Wire, pages: Any) -> None:
-    """The server gives other bytes than the page pins: nothing is asked."""
-    wire.replace = {"without a ticket": "without a ticker"}
-    reader = visit().read("element", "deniable-error digest")
+def test_a_changed_survey_is_another(visit: Visit, wire: Wire, site: Site, pages: Any) -> None:
+    """A changed survey is refused by a page that pins the earlier one; what waits is still sent.
+
+    A page that pins the new one asks again, and both count.
+    """
+    before = site.count("tickets")
+    reader = visit().read("plain")
+    wire.answer = lambda request: 404 if request.method == "POST" else None
+    reader.answer_plain()
+    reader.page.get_by_role("button").click()
+    reader.hear("deniable-error closed")
+    old, new = surveys()["tickets"].title, "Riding with no ticket"
+    wire.replace = {str(old): new}
+    wire.answer = lambda request: None
+    reader.read("element", "deniable-error digest")
     assert not reader.all("radio")
-    assert not wire.reports
+    changed = Survey.load({**surveys()["tickets"].published, "title": {"en": new}})
+    made = pages.places("element.html")["snippet"]
+    pages.extra["changed.html"] = (
+        '<script src="listen.js"></script><p id="heard"></p>'
+        + made.replace(surveys()["tickets"].digest, changed.digest).replace(
+            "></deniable-survey>", ' max-epsilon="8.1"></deniable-survey>'
+        )
+    )
+    reader.read("changed")
+    reader.wait(lambda: site.count("tickets") == before + 1)
+    assert reader.all("radio")
+    assert len(set(bodies(wire))) == 1
+    reader.page.reload()
+    reader.hear("deniable-ready")
+    assert len(bodies(wire)) == 2, "the acknowledged one is not sent again"
 
 
 def test_without_storage_it_is_said(chromium: Browser, pages: Any, wire: Wire) -> None:

@@ -72,7 +72,14 @@ export class Device {
    */
   async check(survey, asked) {
     const panel = await panelOf(survey);
-    return this.#transact((memory) => check(memory, survey, panel, asked));
+    const older = await this.#transact((memory) => {
+      check(memory, survey, panel, asked);
+      return [...memory].filter(([, { report, url }]) => report && url === survey.url);
+    });
+    // What waits since an earlier version, or wave, is still taken. If not now, then at the next visit.
+    for (const [name, { a, b, report = "" }] of older) {
+      send(report, survey.url).then(() => this.#transact((_, put) => put(name, { a, b })), () => undefined);
+    }
   }
 
   /**
@@ -131,7 +138,11 @@ export class Device {
       // The disk is full, or the person took the site's data away: this page goes on without.
       const without = () => {
         this.#database = null;
-        done(finish());
+        try {
+          done(finish());
+        } catch (error) {
+          fail(error);
+        }
       };
       if (!this.#database) return without();
       try {
@@ -189,7 +200,7 @@ export function respondOnce(memory, put, survey, panel, answers, asked, read) {
   const report = panel
     ? panel.respond(memory, put, survey, answers, asked.arm, read, token)
     : prepare(survey, read, asked.arm, token)(answers);
-  put(name, { ...(panel ? NOTHING : survey.odds), report });
+  put(name, { ...(panel ? NOTHING : survey.odds), report, url: survey.url });
   return report;
 }
 

@@ -80,7 +80,7 @@ export type Noise = {
 };
 
 /** What a device keeps of a survey: what it revealed, and the noisy report until it is acknowledged. */
-export type Memory = Odds & { report?: string; blinding?: Blinding; token?: string } & Partial<Omit<Table, "a" | "b">>;
+export type Memory = Odds & { report?: string; url?: string; blinding?: Blinding; token?: string } & Partial<Omit<Table, "a" | "b">>;
 
 /** The permanent table of one item of a panel; a and b are the odds of one report. */
 export type Table = Odds & {
