@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from deniable_protocol import EstimateError, Report, ReportError, Survey
 
+from .counted import read_counts, read_parquet, reports_of_counts
 from .database import is_postgres, is_sqlite, read_postgres, read_sqlite
 from .reports import Reports
 
@@ -21,7 +22,11 @@ Source = str | os.PathLike[str] | Mapping[str, ArrayLike] | Iterable[Report]
 
 
 def read_reports(
-    source: Source, survey: Survey | str | None = None, *, rows: bool = False
+    source: Source | None = None,
+    survey: Survey | str | None = None,
+    *,
+    rows: bool = False,
+    counts: Iterable[Sequence[Any]] | None = None,
 ) -> Reports:
     """Read the noisy reports to one survey.
 
@@ -31,11 +36,14 @@ def read_reports(
 
     Args:
         source: One of: the SQLite file of a server, or a ``postgresql://`` address; a file of JSON
-            lines, one report on each; a ``.csv`` file as ``export.reports_to_csv`` writes it; a
+            lines, one report on each; a ``.parquet`` file of ``deniable export`` (of any
+            size: it is only counted); a ``.csv`` file of counts, or as ``export.reports_to_csv`` writes it; a
             mapping of item names to counts of reports that hold each option (or, with *rows*, to
             one row of drawn option indices for each respondent); or reports.
         survey: The survey. For a database, its name (the newest version is read), ``name@2`` for
             its second version, or its digest will do, and nothing where it holds only one name.
+        counts: Instead of a source: rows of item, option index and number of reports, as the
+            statement of ``deniable counts NAME --sql`` gives them, from whatever engine.
         rows: Whether a mapping holds rows for respondents and not counts.
 
     Raises:
@@ -48,6 +56,8 @@ def read_reports(
     >>> read_reports({"smokes": [0, 1, 1]}, survey, rows=True)["smokes"].counts.tolist()
     [1, 2]
     """
+    if source is None or counts is not None:
+        return _counted(source, counts, survey)
     if isinstance(source, str) and is_postgres(source):
         return read_postgres(source, survey)
     if isinstance(source, str | os.PathLike):
@@ -60,12 +70,26 @@ def read_reports(
     return Reports.of_reports(survey, source)
 
 
+def _counted(
+    source: Source | None, counts: Iterable[Sequence[Any]] | None, survey: Survey | str | None
+) -> Reports:
+    if source is not None or counts is None:
+        raise EstimateError("expected a source of reports, or counts, and not both")
+    if not isinstance(survey, Survey):
+        raise EstimateError("counts need the survey itself, not its name")
+    return reports_of_counts(survey, counts)
+
+
 def _read_file(path: Path, survey: Survey | str | None) -> Reports:
     try:
         if is_sqlite(path):
             return read_sqlite(path, survey)
         if not isinstance(survey, Survey):
             raise EstimateError(f"{path.name} is not a SQLite database, so it needs the survey")
+        if path.suffix.lower() == ".parquet":
+            return read_parquet(path, survey)
+        if path.suffix.lower() == ".csv" and _holds_counts(path):
+            return read_counts(path, survey)
         reader = _csv_reports if path.suffix.lower() == ".csv" else _json_reports
         return Reports.of_reports(survey, reader(path, survey))
     except OSError as error:
@@ -73,6 +97,11 @@ def _read_file(path: Path, survey: Survey | str | None) -> Reports:
         raise EstimateError(f"cannot read {path}: {reason}") from None
     except UnicodeDecodeError:
         raise EstimateError(f"cannot read {path}: it is not UTF-8 text") from None
+
+
+def _holds_counts(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.readline(100).removeprefix(b"\xef\xbb\xbf").startswith(b"item,option_index")
 
 
 def _json_reports(path: Path, survey: Survey) -> Iterator[Report]:

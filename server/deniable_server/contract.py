@@ -24,6 +24,7 @@ from contextlib import AbstractContextManager
 from typing import ClassVar, Final
 
 from deniable_protocol import Report
+from deniable_protocol.counting import Dialect, counting_query
 
 from .catalogue import Catalogue, Session
 from .life import State, Status
@@ -35,6 +36,7 @@ _SPEND: Final = "INSERT INTO spent (hash) VALUES (?) ON CONFLICT (hash) DO NOTHI
 class Store(Catalogue):
     """Keep published surveys and their noisy reports. Threads may share a store."""
 
+    _dialect: ClassVar[Dialect]
     _count_up: ClassVar[str]
     """Adds a number of reports to the counter of a digest and a day."""
 
@@ -173,6 +175,16 @@ class Store(Catalogue):
         with self._looking() as session:
             query = f"SELECT count(*) FROM {published.table}"  # noqa: S608  # a matched name
             return int(session.execute(query).fetchone()[0])
+
+    def counts(self, published: Published, arm: str | None = None) -> list[tuple[str, int, int]]:
+        """Count, for every item and option, the reports that hold it; none are left out.
+
+        Raises:
+            SurveyError: If the survey has no such arm.
+        """
+        query = counting_query(published.survey, published.table, self._dialect, arm)
+        with self._looking() as session:
+            return [(row[0], row[1], row[2]) for row in session.execute(query).fetchall()]
 
     def reports(self, published: Published, *, chunk: int = 1000) -> Iterator[list[Report]]:
         """Read a survey's reports in the order of their ids, some at a time.

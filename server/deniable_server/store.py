@@ -41,6 +41,7 @@ class ReportStore(Store):
         StoreError: If the file is not a database, cannot be written, or a newer version made it.
     """
 
+    _dialect = "sqlite"
     _count_up: ClassVar[str] = (
         "INSERT INTO counters (digest, day, reports) VALUES (?, ?, ?)"
         " ON CONFLICT (digest, day) DO UPDATE SET reports = reports + excluded.reports"

@@ -221,8 +221,9 @@ def test_requests_that_are_none(tmp_path: Path, issuer: Issuer, survey: Survey) 
     """Whatever else is asked of the issuer is refused in words that repeat nothing."""
     app = create_app({"DATABASE": tmp_path / "a.db", "ISSUER": tmp_path / "issuer.db", "LIMIT": 20})
     http = app.test_client()
-    for sent in (b"", b"[]", b"{}", b'{"code": 1, "blinded": "00"}', b'{"code":"A","blinded":1}',
-                 b'{"code": "A", "blinded": "zz"}', b'{"code":"A","blinded":"0","x":1}'):  # fmt: skip
+    wrong = (b"", b"[]", b"{}", b'{"code": 1, "blinded": "00"}', b'{"code": "A", "blinded": 1}',
+             b'{"code": "A", "blinded": "zz"}', b'{"code":"A","blinded":"0","x":1}')  # fmt: skip
+    for sent in wrong:
         found = http.post("/v1/surveys/invited/tokens", data=sent)
         assert (found.status_code, json.loads(found.data)["reason"]) == (422, "token-request")
     code = json.dumps({"code": "CANARY-CANARY", "blinded": "00"}).encode()

@@ -1,0 +1,85 @@
+"""The one statement that counts a survey's reports, for whatever engine holds them.
+
+Shares and intervals need no more than how many reports hold each option. So a table of any size
+can be counted where it is, and only the counts travel.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+from .errors import SurveyError
+from .question import Item
+from .survey import Survey
+
+Dialect = Literal["sqlite", "postgresql", "duckdb", "spark"]
+DIALECTS: Final[tuple[str, ...]] = get_args(Dialect)
+COLUMNS: Final = ("item", "option_index", "reports")
+"""The columns of the result: one row for each item and option that some report holds."""
+
+
+def counting_query(
+    survey: Survey, table: str, dialect: Dialect = "sqlite", arm: str | None = None
+) -> str:
+    """Write the statement that counts, for every item, the reports that hold each option.
+
+    Args:
+        survey: The survey; its names are taken into the statement.
+        table: What to count from, as the engine calls it: a table such as ``layout`` names, or
+            ``read_parquet('reports.parquet')``.
+        dialect: The engine.
+        arm: Count the reports of one collection arm only.
+
+    Raises:
+        SurveyError: If the survey has no such arm.
+
+    >>> survey = Survey.load({"name": "demo", "title": "Demo", "privacy": {"epsilon": 1},
+    ...     "questions": [{"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"}]})
+    >>> print(counting_query(survey, "reports_demo_1"))
+    SELECT 'smokes' AS item, "smokes" AS option_index, COUNT(*) AS reports
+    FROM reports_demo_1 WHERE "smokes" IS NOT NULL GROUP BY "smokes"
+    ORDER BY item, option_index
+    """
+    if arm is not None and arm not in survey.arms:
+        raise SurveyError([f"survey '{survey.name}' has no arm {arm!r}"])
+    only = "" if arm is None else f" AND {_quoted('arm', dialect)} = '{arm}'"
+    parts = [_one(item, table, dialect, only) for item in survey.items]
+    return "\nUNION ALL\n".join(parts) + "\nORDER BY item, option_index"
+
+
+def _one(item: Item, table: str, dialect: Dialect, only: str) -> str:
+    # Names of items and arms have been matched against patterns: they hold no quotation mark.
+    column = _quoted(item.name, dialect)
+    if item.channel.subset == 1:
+        return (
+            f"SELECT '{item.name}' AS item, {column} AS option_index, COUNT(*) AS reports\n"
+            f"FROM {table} WHERE {column} IS NOT NULL{only} GROUP BY {column}"
+        )
+    digits = f"upper(encode({column}, 'hex'))" if dialect == "postgresql" else f"hex({column})"
+    return (
+        f"SELECT '{item.name}' AS item, o.option_index, COUNT(*) AS reports\n"
+        f"FROM {table} CROSS JOIN (\n{_options(item)}\n) o\n"
+        f"WHERE {column} IS NOT NULL{only}"
+        f" AND o.digits LIKE '%' || substr({digits}, o.place, 1) || '%'\n"
+        "GROUP BY o.option_index"
+    )
+
+
+def _options(item: Item) -> str:
+    """List an item's options: where the bit of each is in the bitmap's hexadecimal digits.
+
+    Bit j of byte ⌊j/8⌋ is in the second digit of that byte for its lower half, in the first for its
+    upper half; ``digits`` are those in which the bit is one.
+    """
+    rows = []
+    for option in range(item.channel.options):
+        byte, bit = divmod(option, 8)
+        place = 2 * byte + (2 if bit < 4 else 1)
+        digits = "".join(f"{digit:X}" for digit in range(16) if digit >> bit % 4 & 1)
+        named = " AS option_index, {} AS place, '{}' AS digits" if not option else ", {}, '{}'"
+        rows.append(f"SELECT {option}" + named.format(place, digits))
+    return "\nUNION ALL ".join(rows)
+
+
+def _quoted(name: str, dialect: Dialect) -> str:
+    return f"`{name}`" if dialect == "spark" else f'"{name}"'
