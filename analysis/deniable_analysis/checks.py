@@ -58,7 +58,7 @@ def checks_of(results: Results) -> tuple[Check, ...]:
 
 def _arms(results: Results) -> list[Check]:
     reports = results.reports
-    if reports.arms is None:
+    if reports.arms is None or results.differences:  # the report compares arms by itself
         return []
     parts = [part for part in reports.by_arm().values() if part.n]
     checks = []

@@ -14,6 +14,7 @@ from .intervals import METHODS, Method
 from .methods_text import methods_paragraph
 from .page import render
 from .reading import read_reports
+from .relations import read_pair
 from .results import analyse
 from .sample_reading import read_sample
 from .text import summary
@@ -58,6 +59,13 @@ from .text import summary
 @click.option("--arm", metavar="ARM", help="Only the reports of one collection arm.")
 @click.option("--by-arm", is_flag=True, help="Show each collection arm by itself.")
 @click.option(
+    "--crosstab",
+    "crosstabs",
+    metavar="A,B",
+    multiple=True,
+    help="Also relate two questions to each other; may be given again.",
+)
+@click.option(
     "--weights",
     "weights_file",
     metavar="FILE",
@@ -83,6 +91,7 @@ def report(
     simultaneous: bool,
     arm: str | None,
     by_arm: bool,
+    crosstabs: tuple[str, ...],
     weights_file: str | None,
     limit: float | None,
 ) -> None:
@@ -103,6 +112,7 @@ def report(
             simultaneous=simultaneous,
             by_arm=by_arm,
             limit=limit / 100 if limit else None,
+            crosstabs=[read_pair(pair) for pair in crosstabs],
         )
     except DeniableError as error:
         raise click.ClickException(str(error)) from None

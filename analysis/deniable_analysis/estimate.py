@@ -332,7 +332,7 @@ def table(
 def _line(
     label: str, width: int, found: OptionEstimate | AmongEstimate, limit: float | None
 ) -> str:
-    share, se, best = (_percent(number) for number in (found.share, found.se, found.mle))
+    share, se, best = (_percent(number) for number in (found.share, found.se, found.best))
     if limit is not None and found.high - found.low > limit:
         share, best = "?", "?"
     mark = " *" if isinstance(found, OptionEstimate) and found.outside else ""

@@ -13,6 +13,7 @@ from typing import Any, Final
 from deniable_protocol import Report, Survey
 
 from .estimate import AmongEstimate, Estimate, OptionEstimate
+from .relations import Differences, Relation
 from .results import Block, Results
 from .weights_estimate import WeightedShare
 
@@ -35,6 +36,8 @@ def to_json(results: Results) -> str:
         "questions": [
             _question(estimate, block) for block in results.blocks for estimate in block.estimates
         ],
+        "crosstabs": [_relation(relation) for relation in results.relations],
+        "arms_compared": [_differences(found) for found in results.differences],
     }
     return json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
@@ -56,6 +59,13 @@ def to_csv(results: Results) -> str:
                 cells = ["" if number is None else number for number in numbers]
                 how = (found.level, found.simultaneous, found.method)
                 rows.append((*map(guarded, texts), found.n, *cells, *how))
+    for relation in results.relations:
+        for cell in relation.cells:
+            texts = (" and ".join(relation.table.names), cell.label, "", "everybody")
+            numbers = [_known(getattr(cell, column, None)) for column in _COLUMNS]
+            cells = ["" if number is None else number for number in numbers]
+            n = relation.table.n
+            rows.append((*map(guarded, texts), n, *cells, relation.table.level, False, "crosstab"))
     return _csv(rows)
 
 
@@ -116,6 +126,30 @@ def _question(found: Estimate, block: Block) -> dict[str, Any]:
     if block.number is not None:
         described["number"] = _plain(block.number, leave=("question", "n", "level"))
     return described
+
+
+def _relation(relation: Relation) -> dict[str, Any]:
+    table = relation.table
+    return {
+        "names": list(table.names),
+        "n": table.n,
+        "level": table.level,
+        "cells": [_plain(cell) for cell in relation.cells],
+        "conditional": {first: _plain(found) for first, found in relation.conditional},
+        "independence": _plain(table.independence),
+    }
+
+
+def _differences(differences: Differences) -> dict[str, Any]:
+    found = differences.found
+    return {
+        "about": differences.title,
+        "statistic": _known(found.statistic),
+        "df": found.df,
+        "pvalue": _known(found.pvalue),
+        "correction": found.correction,
+        "differences": _plain(found.differences),
+    }
 
 
 def _plain(found: Any, leave: tuple[str, ...] = ()) -> Any:

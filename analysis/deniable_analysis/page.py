@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -30,6 +31,7 @@ def report(
     simultaneous: bool = False,
     by_arm: bool = False,
     limit: float | None = None,
+    crosstabs: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Write one self-contained HTML page with the results of every question.
 
@@ -43,13 +45,14 @@ def report(
         simultaneous: Make the intervals of one question hold all at once; see ``estimate``.
         by_arm: Show each collection arm by itself.
         limit: The widest interval whose best estimate is shown; see ``analyse``.
+        crosstabs: Pairs of items to relate to each other.
 
     Raises:
         EstimateError: If there is no such level or method.
     """
     return render(
         analyse(reports, level=level, method=method, simultaneous=simultaneous, by_arm=by_arm,
-                limit=limit)
+                limit=limit, crosstabs=crosstabs)
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from deniable_protocol import EstimateError, Question
 from .estimate import AmongEstimate, Estimate, OptionEstimate, estimate
 from .intervals import Method
 from .numbers import NumberEstimate, describe
+from .relations import Differences, Relation, compare_arms, relate
 from .reports import Reports
 from .sample_design import SampleDesign
 from .weights_estimate import WeightedEstimate, WeightedShare, estimate_weighted
@@ -115,6 +116,8 @@ class Results:
         level: Confidence level of each interval.
         simultaneous: Whether the intervals of one question hold all at once.
         limit: The widest interval, a share, whose best estimate is still shown; None for any.
+        relations: The cross-tables that were asked for.
+        differences: Every item compared between arms, where results are by arm.
     """
 
     reports: Reports
@@ -122,6 +125,8 @@ class Results:
     level: float
     simultaneous: bool = False
     limit: float | None = None
+    relations: tuple[Relation, ...] = ()
+    differences: tuple[Differences, ...] = ()
 
     @property
     def blocks(self) -> Iterator[Block]:
@@ -153,6 +158,7 @@ def analyse(
     simultaneous: bool = False,
     by_arm: bool = False,
     limit: float | None = None,
+    crosstabs: Sequence[tuple[str, str]] = (),
 ) -> Results:
     """Estimate everything that a survey asks.
 
@@ -166,6 +172,7 @@ def analyse(
         by_arm: Do it for each collection arm by itself.
         limit: The widest interval whose best estimate is shown, a share in (0, 1]; "too few to
             say" stands in for others.
+        crosstabs: Pairs of items to relate to each other, of all reports together.
 
     Raises:
         EstimateError: If there is no such level or method, or there are no arms to split by.
@@ -200,7 +207,9 @@ def analyse(
         for question in reports.survey.questions
         if any(item.name in reports.tallies for item in question.items)
     )
-    return Results(reports, sections, level, simultaneous, limit)
+    relations = relate(reports, crosstabs, sample, level)
+    differences = compare_arms(reports, sample, level) if by_arm else ()
+    return Results(reports, sections, level, simultaneous, limit, relations, differences)
 
 
 def _arm(

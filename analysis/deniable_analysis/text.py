@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import wording
 from .checks import checks_of
 from .estimate import AMONG, table
+from .relations import Relation
 from .results import Block, Results
 
 
@@ -22,8 +23,22 @@ def summary(results: Results) -> str:
         for place, block in enumerate(section.blocks):
             text = [str(section.question.text)] if place == 0 else []
             parts.append("\n".join([*text, *_block(block, results)]))
+    parts += [_relation(relation, results) for relation in results.relations]
+    for difference in results.differences:
+        parts.append("\n".join([f"Arms: {difference.title}", *difference.sentences()]))
     checks = [f"{check.about}: {check.sentence}" for check in checks_of(results)]
     return "\n\n".join([*parts, "\n".join(checks)] if checks else parts)
+
+
+def _relation(relation: Relation, results: Results) -> str:
+    first, second = relation.titles
+    parts = {
+        f"of those with “{state}”:": [(found.label, found) for found in shares]
+        for state, shares in relation.conditional
+    }
+    cells = [(found.label, found) for found in relation.cells]
+    lines = [f"{first} / {second}", relation.sentence()]
+    return "\n".join([*lines, table(cells, parts, results.level, results.limit)])
 
 
 def _block(block: Block, results: Results) -> list[str]:

@@ -24,6 +24,9 @@ METHOD_NAMES: Final[dict[Method, str]] = {
 _AT_LEAST: Final[frozenset[Method]] = frozenset(["feldman-cousins", "clopper-pearson"])
 _WIDE: Final = 0.4
 _BOUNDARY: Final = "The best fit is at the boundary, so its standard error says little."
+_NO_FIT: Final = (
+    "A weighted sample has no best fit: its share stands there, moved into 0 % to 100 %."
+)
 TOO_FEW: Final = "too few to say"
 
 
@@ -45,6 +48,11 @@ def digits_of(block: Block) -> int:
     widths = [f.high - f.low for f in shown if isinstance(f, AmongEstimate) or not f.outside]
     width = min(widths, default=1.0)
     return 1 if width >= 0.01 else 2 if width >= 0.001 else 3
+
+
+def rows_of(found: tuple[AmongEstimate, ...]) -> tuple[Row, ...]:
+    """List estimates by their own labels."""
+    return tuple(Row(one.label, one) for one in found)
 
 
 def shown(found: OptionEstimate | AmongEstimate, results: Results, digits: int) -> str:
@@ -106,15 +114,18 @@ def promise(results: Results, method: Method) -> str:
 
 
 def weighting(block: Block) -> str:
-    """Say what weights and clusters do to precision."""
+    """Say what weights and clusters do to precision, and that there is no best fit."""
     effects = [o.deff for found in block.weighted for o in found.options if not math.isnan(o.deff)]
     kish = block.weighted[0].kish
     text = f"Unequal weights alone multiply variances by {kish:.2f} (Kish’s design effect)"
     if not effects:
-        return f"{text}."
+        return f"{text}. {_NO_FIT}"
     low, high = f"{min(effects):.2f}", f"{max(effects):.2f}"
     spread = low if low == high else f"{low} to {high}"
-    return f"{text}; with everything they are {spread} times those of a simple sample as large."
+    return (
+        f"{text}; with everything they are {spread} times those of a simple sample as large. "
+        f"{_NO_FIT}"
+    )
 
 
 def caution(block: Block) -> str | None:

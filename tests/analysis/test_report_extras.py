@@ -12,7 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable_analysis import Reports, SampleDesign, estimate_weighted, read_reports
+from deniable_analysis import (
+    Reports,
+    SampleDesign,
+    crosstab,
+    estimate_weighted,
+    read_reports,
+    simulate,
+)
 from deniable_analysis.checks import checks_of
 from deniable_analysis.export import to_csv, to_json
 from deniable_analysis.export_r import to_r
@@ -103,6 +110,69 @@ def test_r_without_r():
     assert script.count('model = "custom"') == 3
     wide = to_r(analyse(gathered(30)))
     assert "Each report holds 3 options" in wide
+
+
+def test_two_questions_at_once(tmp_path):
+    """A cross-table is in the page, the table and both files, with the numbers of ``crosstab``."""
+    reports = gathered(300, survey=EVERY_KIND)
+    results = analyse(reports, crosstabs=[("drugs.1", "mood"), ("drank", "drugs.2")])
+    first = results.relations[0]
+    table = crosstab(reports, "drugs.1", "mood")
+    assert first.titles == ("Which? Cannabis", "Mood?")
+    assert [cell.share for cell in first.cells] == pytest.approx(table.shares.ravel().tolist())
+    given = dict(first.conditional)["Yes"][2]
+    assert given.share == pytest.approx(table.conditional("Yes", "high").value)
+    text = Reader(render(results)).text
+    assert "Which? Cannabis / Mood?" in text
+    assert first.sentence() in text
+    assert first.sentence() in summary(results)
+    stated = json.loads(to_json(results))["crosstabs"]
+    assert [one["names"] for one in stated] == [["drugs.1", "mood"], ["drank", "drugs.2"]]
+    lines = list(csv.DictReader(io.StringIO(to_csv(results))))
+    assert sum(line["question"] == "drugs.1 and mood" for line in lines) == 6
+    database = kept(tmp_path / "all.db", EVERY_KIND, some_reports(60, survey=EVERY_KIND))
+    page = ("--output", str(tmp_path / "page.html"))
+    done = run(str(database), "--crosstab", "drank,mood", *page)
+    assert "Did you drink? / Mood?" in done.output
+    for wrong, words in [("drank", "two questions such as"), ("drank,moo", "got 'moo'")]:
+        failed = run(str(database), "--crosstab", wrong, *page)
+        assert failed.exit_code == 1
+        assert words in failed.output
+
+
+def test_a_relation_is_said_and_so_is_none():
+    """Answers that go together are said to; unrelated ones are not called unrelated."""
+    n = 4_000
+    rng = np.random.default_rng(3)
+    drank = rng.integers(0, 2, n)
+    answers = {item.name: np.zeros(n, dtype=int) for item in EVERY_KIND.items}
+    answers |= {"drank": drank, "mood": 2 * drank, "sleep": np.full(n, 6.0),
+                "drugs.1": rng.integers(0, 2, n)}  # fmt: skip
+    reports = simulate(EVERY_KIND, answers, seed=1)
+    related, not_shown = analyse(
+        reports, crosstabs=[("drank", "mood"), ("drank", "drugs.1")]
+    ).relations
+    assert related.sentence().startswith("The two answers go together")
+    assert "do not show that" in not_shown.sentence()
+    assert "does not show that they are unrelated" in not_shown.sentence()
+
+
+def test_arms_that_differ_are_named():
+    """By arm, a difference is said in points, with every comparison in mind."""
+    rows = np.repeat([0, 1, 0, 1], [350, 50, 50, 350])
+    arms = ["north"] * 400 + ["south"] * 400
+    apart = Reports.of_subsets(EVERY_KIND, {"drank": rows, "mood": np.arange(800) % 3}, arms=arms)
+    results = analyse(apart, by_arm=True)
+    drank, mood = results.differences
+    assert "north is" in drank.sentences()[0]
+    assert "percentage points above south" in drank.sentences()[0]
+    assert mood.sentences() == (
+        "No difference between the arms is larger than noise and chance make it.",
+    )
+    assert drank.sentences()[0] in Reader(render(results)).text
+    assert json.loads(to_json(results))["arms_compared"][0]["pvalue"] < 1e-9
+    one = Reports.of_subsets(EVERY_KIND, {"drank": rows}, arms=["north"] * 800)
+    assert analyse(one, by_arm=True).differences == ()
 
 
 def weights_file(path: Path, text: str) -> Path:
