@@ -1,4 +1,9 @@
-/** How the form speaks. Read by type checkers; no browser loads it. */
+/**
+ * How the form speaks. Read by type checkers; no browser loads it.
+ *
+ * A further language is a copy of `words.en.js` and of `more.en.js` with its tag in the name, and the tag
+ * in `INTERFACE` of `page.js`. The type checker then names what is not translated.
+ */
 
 import type kit from "./kit/words.en.js";
 import type more from "./more.en.js";
