@@ -137,10 +137,8 @@ def _climb(
 def _informations(here: _Place, model: Model, penalised: bool, close: bool) -> Iterator[Floats]:
     """Give what steps can go by, the best first; the last always climbs."""
     point = here.point
-    if penalised:
-        yield _differences(here, model)
-    elif close:  # scoring is slow at the end, where Newton is fast
-        yield point.observed_information
+    if close:  # scoring is slow at the end, where Newton is fast
+        yield _differences(here, model) if penalised else point.observed_information
     if has_expected(model):
         yield expected_information(point)
     else:

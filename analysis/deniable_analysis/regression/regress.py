@@ -249,8 +249,8 @@ def _with_outcome(inputs: Inputs, family: Family) -> Inputs:
         if outcome.dtype.kind not in "biuf" or not np.all(np.isin(outcome, [0, 1])):
             # What came is not repeated: without noise it is people's answers.
             raise EstimateError(
-                f"a logit needs an outcome of 0 and 1, got {outcome.dtype} with other values: recode "
-                "it, for instance outcome == 2"
+                f"a logit needs an outcome of 0 and 1, got {outcome.dtype} with other values: "
+                "recode it, for instance outcome == 2"
             )
         outcome = Reported.of(outcome)
     else:
