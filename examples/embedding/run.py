@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import tomllib
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -48,18 +49,17 @@ def from_surveyjs(name: str) -> dict[str, Any]:
     """Turn the JSON of a SurveyJS form into a survey, with the client's own converter."""
     module = ROOT / "client/deniable_client/browser/surveyjs.js"
     program = (
-        f"import {{ toSurvey }} from {json.dumps(str(module))};"
+        f"import {{ toSurvey, toToml }} from {json.dumps(str(module))};"
         f"const form = {(HERE / 'surveyjs.json').read_text()};"
         f"const settings = {{ name: {json.dumps(name)}, privacy: {{ epsilon: 4 }} }};"
-        "console.log(JSON.stringify(toSurvey(form, settings)));"
+        "console.log(toToml(toSurvey(form, settings)));"
     )
     node = ROOT / ".venv/bin/node-for-deniable"
     done = subprocess.run(
         [str(node) if node.exists() else "node", "--input-type=module", "-e", program],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return tomllib.loads(done.stdout)
 
 
 @dataclass
@@ -90,13 +90,18 @@ class Pages:
         self._server.shutdown()
         self._server.server_close()
 
-    @property
-    def headers(self) -> dict[str, str]:
-        """What the pages allow: their own files, the survey's server, and nothing else."""
+    def headers(self, path: str) -> dict[str, str]:
+        """Allow a page its own files, the survey's server, and nothing else.
+
+        SurveyJS writes markup and styles as texts, which a strict policy would refuse.
+        """
+        loose = path == "surveyjs.html"
+        strict = "" if loose else "; require-trusted-types-for 'script'"
+        inline = " 'unsafe-inline'; img-src data:" if loose else ""
         return {"Content-Security-Policy": (
             f"default-src 'none'; script-src 'self' {self.origin}; "
-            f"style-src 'self' {self.origin}; connect-src 'self' {self.origin}; "
-            "form-action 'none'; base-uri 'none'; require-trusted-types-for 'script'"
+            f"style-src 'self' {self.origin}{inline}; connect-src 'self' {self.origin}; "
+            f"form-action 'none'; base-uri 'none'{strict}"
         )} if self.policy else {}  # fmt: skip
 
     def find(self, path: str) -> str | None:
@@ -112,7 +117,7 @@ class Pages:
         return Template(text).substitute(self.places(path)) if path.endswith(".html") else text
 
     def places(self, path: str) -> dict[str, str]:
-        """What a page is made with; a page author pastes it from ``deniable embed``."""
+        """Give what a page is made with; its author pastes it from ``deniable embed``."""
         entry = {"plain.html": "plain", "surveyjs.html": "surveyjs"}.get(path, "embed")
         survey = self._surveys["tickets-surveyjs" if entry == "surveyjs" else "tickets"]
         lines = snippet(survey, self._files, self.origin, form=entry == "plain")
@@ -137,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         found = self.pages.find(path)
         self.send_response_only(200 if found is not None else 404)
         self.send_header("Content-Type", TYPES.get(Path(path).suffix, "text/plain"))
-        for name, value in self.pages.headers.items():
+        for name, value in self.pages.headers(path).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write((found or "").encode())

@@ -111,14 +111,15 @@ def _form(survey: Survey, address: str, arm: str | None, lang: str | None) -> It
 
 def _question(question: Question) -> Iterator[str]:
     text, name = escape(str(question.text)), question.name
+    mark = f' data-question="{name}"' if question.show_if else ""
     if question.grid is not None:
         low, high, step = map(decimal, (question.grid.low, question.grid.high, question.grid.step))
         unit = f" {escape(str(question.grid.unit))}" if question.grid.unit else ""
-        yield (f'<p><label>{text} <input type="number" data-name="{name}" min="{low}" '
+        yield (f'<p{mark}><label>{text} <input type="number" data-name="{name}" min="{low}" '
                f'max="{high}" step="{step}"></label>{unit}</p>')  # fmt: skip
         return
     kind = "checkbox" if question.kind == "multiple" else "radio"
-    yield f"<fieldset><legend>{text}</legend>"
+    yield f"<fieldset{mark}><legend>{text}</legend>"
     for option in question.options:
         label = escape(str(option))
         yield (f'  <label><input type="{kind}" data-name="{name}" value="{label}"> '

@@ -84,6 +84,8 @@ class PlainForm {
     }
     // The back/forward cache would bring the page back with its answers.
     addEventListener("pagehide", () => this.#clear());
+    this.#field.addEventListener("input", () => this.#hide());
+    this.#hide();
     this.#field.disabled = false;
     return true;
   }
@@ -154,6 +156,15 @@ class PlainForm {
       if (control instanceof HTMLSelectElement) control.selectedIndex = control.multiple ? -1 : 0;
       else if (control.type === "radio" || control.type === "checkbox") control.checked = false;
       else control.value = "";
+    }
+    this.#hide();
+  }
+
+  /** Hide what a page marks with `data-question`, while its question is not asked. */
+  #hide() {
+    const gone = hidden(this.#survey, this.#answers());
+    for (const part of this.#field.querySelectorAll("[data-question]")) {
+      if (part instanceof HTMLElement) part.hidden = gone.has(`${part.dataset.question}`);
     }
   }
 

@@ -28,6 +28,22 @@ export function toSurvey(json, settings) {
 }
 
 /**
+ * Write a survey as the file that `deniable check`, `plan` and `serve` take.
+ * @param {Json} survey
+ */
+export function toToml(survey) {
+  /** @type {(value: any) => string} */
+  const inline = (value) => {
+    if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
+    if (value === null || typeof value !== "object") return JSON.stringify(value); // TOML's strings hold JSON's
+    return `{ ${Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)} = ${inline(inner)}`).join(", ")} }`;
+  };
+  const table = (/** @type {Json} */ found) => Object.entries(found).map(([key, value]) => `${key} = ${inline(value)}\n`).join("");
+  const { questions, ...head } = survey;
+  return [table(head), ...questions.map((/** @type {Json} */ question) => `[[questions]]\n${table(question)}`)].join("\n");
+}
+
+/**
  * Turn what SurveyJS holds into answers.
  * @param {Json} json of the form
  * @param {Json} data
