@@ -33,6 +33,11 @@ CITATIONS: Final = {
     "113, 182–201.",
     "Woo52": "Woodruff, R. S. (1952). Confidence intervals for medians and other position "
     "measures. Journal of the American Statistical Association, 47, 635–646.",
+    "Haj71": "Hájek, J. (1971). Discussion of D. Basu, An essay on the logical foundations of "
+    "survey sampling. In V. P. Godambe & D. A. Sprott (Eds.), Foundations of statistical "
+    "inference. Holt, Rinehart and Winston.",
+    "Hol79": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. "
+    "Scandinavian Journal of Statistics, 6, 65–70.",
     "Fie54": "Fieller, E. C. (1954). Some problems in interval estimation. Journal of the Royal "
     "Statistical Society, Series B, 16, 175–185.",
 }
@@ -78,6 +83,7 @@ def _sentences(results: Results) -> Iterator[tuple[str, tuple[str, ...]]]:
     )
     yield text, ("HH02",)
     yield from _interval_sentences(results)
+    yield from _more(results)
     if results.limit is not None:
         points = f"{100 * results.limit:g} percentage points"
         yield f"No single share is reported where its interval is longer than {points}.", ()
@@ -103,6 +109,25 @@ def _questions(results: Results) -> Iterator[tuple[str, tuple[str, ...]]]:
             "ratios with Fieller's (1954) intervals."
         )
         yield text, ("Fie54",)
+
+
+def _more(results: Results) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if any(block.weighted for block in results.blocks):
+        text = (
+            "Population shares are weighted means of the de-biased scores (Hájek, 1971) with "
+            "linearised variances, which contain the noise."
+        )
+        yield text, ("Haj71",)
+    if results.relations:
+        text = (
+            "Joint shares of two answers are means of products of their de-biased scores; "
+            "independence of the true answers was tested on the noisy table or on the covariance "
+            "of the scores, which is valid because the noises are independent (van den Hout & van "
+            "der Heijden, 2002)."
+        )
+        yield text, ("HH02",)
+    if results.differences:
+        yield "Arms were compared with Holm's (1979) correction for all differences.", ("Hol79",)
 
 
 def _collection(results: Results) -> str:

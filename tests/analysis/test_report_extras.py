@@ -81,6 +81,18 @@ def test_methods_fit_what_was_done(survey):
     assert text in Reader(render(results)).text
 
 
+def test_methods_name_what_was_added():
+    """Weights, cross-tables and arms are in the paragraph when they were used."""
+    reports = gathered(80, survey=EVERY_KIND)
+    plain = methods_paragraph(analyse(reports))
+    assert not any(word in plain for word in ("Hájek", "Holm", "independence"))
+    text = methods_paragraph(
+        analyse(reports, sample=SampleDesign.of(80), crosstabs=[("drank", "mood")], by_arm=True)
+    )
+    for word in ("Hájek, J. (1971)", "Holm, S. (1979)", "independence of the true answers"):
+        assert word in text
+
+
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 @pytest.mark.parametrize("survey", [SURVEY, EVERY_KIND], ids=lambda s: s.name)
 def test_r_agrees(survey, tmp_path):
