@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
@@ -143,7 +144,7 @@ class Question:
         """Number of options that stand for an answer, which is all but the extras."""
         return self.channel.options - len(self.extras)
 
-    @property
+    @cached_property  # asked for with every report
     def items(self) -> tuple[Item, ...]:
         """What is randomized: the question itself, or each box as ``name.1``, ``name.2``, …"""
         if self.kind != "multiple":
