@@ -3,8 +3,8 @@ export default {
   language: "Language",
   deniable: "Every answer here is deniable",
   promise:
-    "Before anything is sent, this device changes your answers at random. Nobody can tell whether what was sent " +
-    "is what you chose, not even the people who run this survey.",
+    "Before anything is sent, this device changes your answers at random. Nobody can be sure that what was sent is " +
+    "what you chose, not even the people who run this survey.",
   /** @param {string} percent */
   belief: (percent) =>
     "Someone who thought, before seeing your report, that something about your answers was 50 % likely can be " +
