@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from deniable_protocol import Channel, EstimateError
 
@@ -96,3 +97,7 @@ class Design:
         Fraction(-1, 10)
         """
         return (reported - self.offset) / self.slope
+
+
+DIRECT: Final = Design(Fraction(1), Fraction(0))
+"""A question that was asked without noise: every report is the answer, and there is no privacy."""

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from deniable_protocol import EstimateError
 from deniable_protocol.channel import epsilon_of
 
-from .design import Design
+from .design import DIRECT, Design
 
 Chance: TypeAlias = Fraction | str | int | float | Decimal
 """A probability; floats are taken as the decimal number that they print as."""
@@ -165,7 +165,7 @@ def kuk(with_trait: Chance, without: Chance) -> Design:
 
 def direct_question() -> Design:
     """Give the design of a question that was asked without noise: λ = π, and no privacy."""
-    return Design(Fraction(1), Fraction(0))
+    return DIRECT
 
 
 def design_odds(design: Design) -> Fraction | None:

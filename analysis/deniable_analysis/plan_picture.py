@@ -12,9 +12,9 @@ from scipy.special import ndtri
 
 from deniable_protocol import Channel, odds_at_most
 
-from .design import Design
+from .design import DIRECT, Design
 from .estimate import format_level
-from .targets import DIRECT, Share
+from .targets import Share
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 400

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from deniable_protocol import Channel, EstimateError, odds_at_most
 
-from .design import Design
+from .design import DIRECT, Design
 from .planning_power import Alternative, exact_power, expected_half_width, normal_power
-from .targets import DIRECT, Share, Target, assured
+from .targets import Share, Target, assured
 
 MOST_RESPONDENTS: Final = 10**9
 _MOST_EPSILON: Final = 15_000

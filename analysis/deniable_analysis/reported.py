@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from deniable_protocol import EstimateError
 
 from .bits import unpack
-from .design import Design
+from .design import DIRECT, Design
 from .paper_matrix import MatrixDesign
 from .tally import Tally
 
@@ -29,8 +29,6 @@ Law: TypeAlias = Design | MatrixDesign | ArrayLike
 
 _MOST_REPORTS: Final = 2_000
 """Different reports up to which the whole law of a wide channel is kept."""
-DIRECT: Final = Design(slope=Fraction(1), offset=Fraction(0))
-"""The design of a question that was asked without noise."""
 
 
 @dataclass(frozen=True, eq=False)

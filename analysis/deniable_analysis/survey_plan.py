@@ -14,11 +14,11 @@ from deniable_protocol import Channel, EstimateError, Question, Survey, odds_at_
 from deniable_protocol.budget import MAX_POINTS, best_points
 from deniable_protocol.question import decimal
 
-from .design import Design
+from .design import DIRECT, Design
 from .estimate import format_level
 from .planning import MOST_RESPONDENTS
 from .planning_scores import score_variance
-from .targets import DIRECT, Share
+from .targets import Share
 
 _MOST_EPSILON = 15
 

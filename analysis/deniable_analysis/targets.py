@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Final, Self
 
 import numpy as np
@@ -17,9 +16,6 @@ from deniable_protocol import EstimateError
 from .design import Design
 
 Floats = NDArray[np.float64]
-
-DIRECT: Final = Design(Fraction(1), Fraction(0))
-"""A direct question: every report is the answer."""
 
 _MOST_REPORTS: Final = 2_000_000
 _TAIL: Final = 1e-12

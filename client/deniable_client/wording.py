@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from deniable_protocol import Channel, Question, Survey
+from deniable_protocol.cautions import percent_up, surest
 
 
 def chance(share: Fraction) -> str:
@@ -49,22 +49,10 @@ def explain_question(question: Question) -> str:
     return sentence
 
 
-def belief_at_most(odds: Fraction) -> int:
-    """Bound in percent how sure anyone can be after a report who thought 50 % before.
-
-    Privacy:
-        Posterior odds are at most prior odds times ``odds`` (Bayes' rule); rounded up.
-
-    >>> belief_at_most(Fraction(3))
-    75
-    """
-    return math.ceil(100 * odds / (1 + odds))
-
-
 def reveal(survey: Survey) -> str:
     """Say how much one whole report can reveal."""
     return (
         f"Whoever sees this report and thought before that something about your answers was "
-        f"50 % likely can be at most {belief_at_most(survey.odds)} % sure afterwards "
+        f"50 % likely can be at most {percent_up(surest(survey.odds))} sure afterwards "
         f"(total odds {float(survey.odds):.3g} to 1, epsilon {survey.epsilon:.3f})."
     )

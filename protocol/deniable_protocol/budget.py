@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -107,6 +108,7 @@ def sample(total: object, claims: Sequence[Claim], ask: int) -> list[Channel]:
     return [c.channel(read_total(total) / ask) for c in claims]
 
 
+@cache
 def best_points(odds: Fraction, steps: int, extras: int) -> Channel:
     """Choose how many grid points a number is rounded to: the least worst-case variance.
 

@@ -12,8 +12,8 @@ import click
 import pytest
 from scipy.stats import norm
 
-from deniable_client.wording import belief_at_most
 from deniable_protocol import Channel, Survey
+from deniable_protocol.cautions import percent_up, surest
 from deniable_protocol.channel import parse_odds
 from deniable_protocol.cli import main
 
@@ -56,7 +56,7 @@ def test_table_of_odds() -> None:
     for odds, epsilon, belief, respondents in rows:
         channel = Channel(2, 1, parse_odds(odds))
         assert f"{channel.epsilon:.2f}" == epsilon
-        assert belief_at_most(channel.odds) == int(belief)
+        assert percent_up(surest(channel.odds)) == f"{belief} %"
         reported = float(channel.q + (channel.p - channel.q) / 5)
         width = 0.03 * float(channel.p - channel.q)
         needed = ceil((norm.isf(0.025) / width) ** 2 * reported * (1 - reported))

@@ -14,10 +14,10 @@ from functools import cached_property, lru_cache
 
 from scipy.special import ndtri
 
-from deniable_analysis.design import Design
+from deniable_analysis.design import DIRECT, Design
 from deniable_analysis.planning import MOST_RESPONDENTS
 from deniable_analysis.survey_plan import QuestionPlan
-from deniable_analysis.targets import DIRECT, Share
+from deniable_analysis.targets import Share
 from deniable_protocol import Channel
 from deniable_protocol.budget import best_points
 
