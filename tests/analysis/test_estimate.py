@@ -286,3 +286,20 @@ def test_the_published_table():
     assert lines[4] == "of those who answered:"
     assert len({line.rindex(" to ") for line in lines if " to " in line}) <= 2
     assert str(found) == found.table()
+
+
+def test_failures_of_other_packages_at_the_boundary():
+    """Counts at which others report an error of 2e-6, or an estimate of −22 without a word."""
+    warner, forced = Design(Fraction(1, 2), Fraction(1, 4)), Design(Fraction(2, 3), Fraction(1, 6))
+    for count, design, share, high in [
+        (40, warner, -0.1, 0.0476),
+        (50, warner, 0.0, None),  # exactly what noise makes where nobody has it
+        (20, forced, -0.1, 0.0192),
+    ]:
+        found = estimate_share(count, 200, design)
+        assert found.share == pytest.approx(share, abs=1e-12)
+        assert 0.03 < found.se < 0.07  # the error of the unbiased estimate, whatever its sign
+        assert (found.mle, found.low) == (0, 0)
+        assert high is None or found.high == pytest.approx(high, abs=4e-4)
+        assert found.high > 0.01
+        assert found.at_boundary
