@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from deniable_protocol.errors import MechanismError
 
@@ -59,7 +58,9 @@ def _log_gain(chance: Floats, loss: Floats, epsilon: float) -> float:
     above = loss > epsilon
     if not above.any():
         return -math.inf
-    return float(logsumexp(chance[above] + np.log(-np.expm1(epsilon - loss[above]))))
+    terms = chance[above] + np.log(-np.expm1(epsilon - loss[above]))
+    top = float(terms.max())
+    return top + math.log(float(np.exp(terms - top).sum())) if top > -math.inf else top
 
 
 @dataclass(frozen=True, slots=True)

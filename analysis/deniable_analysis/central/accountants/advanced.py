@@ -26,7 +26,7 @@ ADVANCED = "advanced composition (Dwork, Rothblum and Vadhan)"
 REFINED = "advanced composition (Kairouz, Oh and Viswanath, Theorem 3.5)"
 OPTIMAL = "optimal composition (Kairouz, Oh and Viswanath, Theorem 3.3)"
 
-_COARSE = 33  # shares of δ that are tried before the search
+_COARSE = 13  # shares of δ that are tried before the search
 
 
 class AdvancedAccountant(Accountant):
@@ -75,7 +75,7 @@ class AdvancedAccountant(Accountant):
         values = [at(logit) for logit in row.tolist()]
         best = int(np.argmin(values))
         ends = float(row[max(best - 1, 0)]), float(row[min(best + 1, _COARSE - 1)])
-        near = minimize_scalar(at, bounds=ends, method="bounded", options={"xatol": 1e-7})
+        near = minimize_scalar(at, bounds=ends, method="bounded", options={"xatol": 1e-4})
         logit = float(near.x) if near.fun < values[best] else float(row[best])
         return min(found, composed(ledger, delta, 1 / (1 + math.exp(-logit))), key=_upper)
 

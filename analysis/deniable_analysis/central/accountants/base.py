@@ -23,11 +23,12 @@ from deniable_analysis.central.events import (
     check_share,
     releases,
 )
-from deniable_analysis.central.profiles import Floats, check_alpha
+from deniable_analysis.central.profiles import ApproximateProfile, Floats, check_alpha
 from deniable_protocol.errors import EventError
 
 # Slopes ε at which a trade-off curve is supported by tangents; dense where curves bend.
 _TANGENTS = 200
+_TABLE = 48  # how many δ stand for a whole curve
 _MOST_KNOWN = 256  # events that are recognised by being the same object
 
 
@@ -197,8 +198,13 @@ class Accountant(ABC):
         return np.linspace(0.0, top, _TANGENTS) if self._counts else np.zeros(1)
 
     def _deltas(self, slopes: Floats) -> Floats:
-        """Compute δ at each ε; quicker in some accountants than one at a time."""
-        return np.array([self.delta(slope) for slope in slopes.tolist()])
+        """Compute δ at each ε from a table of (ε, δ): each of them bounds the whole curve."""
+        found = np.ones_like(slopes)
+        for delta in (0.0, *np.logspace(-12, -0.05, _TABLE).tolist()):
+            epsilon = self.epsilon(delta)
+            if math.isfinite(epsilon):
+                found = np.minimum(found, ApproximateProfile(epsilon, delta).delta(slopes))
+        return found
 
     def filter_refusal(self, release: Leaf) -> str | None:
         """Say why *release* may not be chosen after seeing earlier results, if so.
@@ -214,7 +220,7 @@ class Accountant(ABC):
         low, high = math.log(max(least, 1e-300)), 0.0
         if self._epsilon(math.exp(low)) <= epsilon:
             return math.exp(low)
-        while high - low > 1e-10 * (1 - high):
+        while high - low > 1e-8:
             middle = (low + high) / 2
             if self._epsilon(math.exp(middle)) <= epsilon:
                 high = middle
