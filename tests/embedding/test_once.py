@@ -47,7 +47,7 @@ def test_reloads_tabs_and_no_network(visit: Visit, wire: Wire, site: Site, pages
     expect(told).to_contain_text("offline", timeout=20_000)
     wire.lose = False
     plain.context.set_offline(False)
-    plain.page.wait_for_function("heard.includes('deniable-sent')")
+    expect(plain.page.locator("#heard")).to_contain_text("deniable-sent", timeout=20_000)
     assert len(bodies(wire)) > 20
     assert len(set(bodies(wire))) == 1
     assert site.count("tickets") == before + 1
