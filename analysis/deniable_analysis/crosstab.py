@@ -27,7 +27,7 @@ _PROFILE_UP_TO: Final = 36
 """Cells up to which intervals are of the likelihood ratio."""
 _FIT_UP_TO: Final = 20_000_000
 """Rows times cells up to which the best fit is looked for."""
-_WALD_UP_TO: Final = 400
+_WALD_UP_TO: Final = 225
 
 
 @dataclass(frozen=True)
@@ -202,20 +202,12 @@ def crosstab(
     if first == second:
         raise EstimateError(f"expected two different variables, got {first!r} twice")
     pair = Pair.of(named(source, first), named(source, second), counts, sample)
-    left, right = pair.scores
-    size = left.shape[1] * right.shape[1]
-    shares, errors = np.zeros(size), np.zeros(size)
-    for row in range(left.shape[1]):
-        cells = left[:, row, None] * right
-        for column in range(right.shape[1]):
-            place = row * right.shape[1] + column
-            mean, variance = pair.means(cells[:, column, None])
-            shares[place], errors[place] = mean[0], math.sqrt(variance[0, 0])
+    shares, errors = pair.cells()
     fit = None
-    if len(left) * size <= _FIT_UP_TO:
+    if len(pair.counts) * len(shares) <= _FIT_UP_TO:
         fit = fit_mixture(pair.likelihoods(), pair.times)
     low, high = _intervals(pair, shares, errors, fit, level)
-    shape = left.shape[1], right.shape[1]
+    shape = len(pair.first.states), len(pair.second.states)
     return CrossTab(
         names=(first, second),
         rows=pair.first.states,

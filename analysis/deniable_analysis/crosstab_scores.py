@@ -110,6 +110,26 @@ class Pair:
         spread = (off * self.counts[:, None]).T @ off / (self.n * (self.n - 1))
         return means, np.asarray(spread, dtype=np.float64)
 
+    def cells(self) -> tuple[Floats, Floats]:
+        """Average every product z₁ z₂ᵀ; also the standard errors. Cells go row by row."""
+        left, right = self.scores
+        if self.sample is None:
+            weights = (self.counts / self.n)[:, None]
+            means = (left * weights).T @ right
+            squares = (left**2 * weights).T @ right**2
+            with np.errstate(invalid="ignore", divide="ignore"):
+                errors = np.sqrt(np.maximum(squares - means**2, 0) / np.float64(self.n - 1))
+            return means.ravel(), np.where(self.n < 2, np.nan, errors).ravel()
+        found = [
+            self.means((left[:, row] * right[:, column])[:, None])
+            for row in range(left.shape[1])
+            for column in range(right.shape[1])
+        ]
+        return (
+            np.array([mean[0] for mean, _ in found]),
+            np.sqrt(np.array([covariance[0, 0] for _, covariance in found])),
+        )
+
     def likelihoods(self) -> Floats:
         """Chance of each row's two reports under each pair of states, shape (rows, pairs)."""
         left, right = (v.likelihoods[v.codes] for v in (self.first, self.second))

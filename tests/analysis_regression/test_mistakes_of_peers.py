@@ -210,6 +210,15 @@ def test_formulas(formula: str, said: str | None) -> None:
         regress(formula, data=table(), designs=designs)
 
 
+def test_names_with_dots() -> None:
+    """The boxes of a question are columns like ``q.1``, in backticks as formulas have it."""
+    data = {"q.1": CIVIC, "q.2": CONTACT, "x": FEMALE + 1.0}
+    found = regress("`q.1` ~ `q.2` + np.log(x)", data=data, designs={"q.2": FORCED},
+                    counts=NIGERIA_COUNTS)  # fmt: skip
+    assert found.names == ("Intercept", "q.2[T.1]", "np.log(x)")
+    assert [effect.variable for effect in found.marginal_effects()] == ["x", "q.2"]
+
+
 def test_local_maximum() -> None:
     """Starting anywhere ends at the same likelihood: the climb from 0 is not stuck on a hill."""
     found = regress(

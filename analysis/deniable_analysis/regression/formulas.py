@@ -34,12 +34,14 @@ class ByFormula:
         self, data: Data, latent: Mapping[str, Reported], cells: Codes, rows: int
     ) -> Terms:
         """Make the columns for every row and cell."""
-        matrices = []
-        for cell in cells:
-            made = _made(self.spec.get_model_matrix, _frame(data, latent, cell, rows))
-            matrices.append(np.asarray(made, dtype=np.float64))
+        alike = all(name in latent for name in data)  # then one row tells about all
+        made = [
+            _made(self.spec.get_model_matrix, _frame(data, latent, cell, 1 if alike else rows))
+            for cell in cells
+        ]
         names = tuple(map(str, self.spec.column_names))
-        return _factored(names, np.stack(matrices))
+        found = _factored(names, np.array(made, dtype=np.float64))
+        return found.take(np.zeros(rows, dtype=np.int64)) if alike else found
 
 
 def parse(
@@ -61,11 +63,23 @@ def parse(
     outcomes = [str(term) for term in left]
     if len(outcomes) != 1:
         raise EstimateError(f"expected one outcome before ~, got {', '.join(outcomes)}")
-    used = sorted(map(str, right.required_variables))
+    used = sorted(_names(right))
     absent = [name for name in [outcomes[0], *used] if name not in data and name not in latent]
     if absent:
         raise EstimateError(f"the data has no column {', '.join(map(repr, absent))}")
     return outcomes[0], used, ByFormula(right)
+
+
+def _names(right: Any) -> set[str]:
+    """Give the columns that a formula's right side uses; ``q.1`` is a name, not a part of q."""
+    found: set[str] = set()
+    for factor in (factor for term in right for factor in term.factors):
+        kind = factor.eval_method.value
+        if kind == "lookup":
+            found.add(str(factor.expr))
+        elif kind == "python":
+            found |= set(map(str, _library().Formula(f"0 + {factor.expr}").required_variables))
+    return found
 
 
 def with_spec(made: ByFormula, data: Data, latent: Mapping[str, Reported], rows: int) -> ByFormula:

@@ -291,8 +291,7 @@ def _rows(inputs: Inputs, family: Family, plan: SampleDesign, times: Codes) -> R
         terms, inputs.given(), inputs.outcome, tuple(inputs.latent.values()), inputs.cells,
         times, plan,
     )  # fmt: skip
-    every = np.vstack([rows.terms.cell(s)[rows.counts > 0] for s in range(len(rows.cells))])
-    check_columns(terms.names, every, "predictors")
+    check_columns(rows.terms.take(rows.counts > 0))
     if family == "linear" and rows.n <= len(terms.names):
         raise EstimateError(f"{rows.n} respondents are too few for {len(terms.names)} coefficients")
     return rows

@@ -172,22 +172,25 @@ def merged(terms: Terms, rows: Rows) -> Rows:
     return gather(terms, ones, outcome, rows.latent, rows.cells, rows.counts, sample)
 
 
-def check_columns(names: Sequence[str], columns: Floats, where: str) -> None:
+def check_columns(terms: Terms) -> None:
     """Make sure that columns can be told apart.
 
     Raises:
         EstimateError: If one is a combination of others, or has a value that is not a number.
     """
-    if not np.all(np.isfinite(columns)):
-        bad = [n for n, c in zip(names, columns.T, strict=True) if not np.all(np.isfinite(c))]
-        raise EstimateError(f"{where}: values that are not finite numbers in {', '.join(bad)}")
-    length = np.sqrt((columns**2).sum(axis=0))
+    names, cells = terms.names, range(len(terms.latent))
+    finite = np.asarray(np.isfinite(terms.observed).all(axis=0))
+    if not finite.all():
+        bad = [name for name, good in zip(names, finite, strict=True) if not good]
+        raise EstimateError(f"predictors: values that are not finite numbers in {', '.join(bad)}")
+    products = sum(terms.cell(s).T @ terms.cell(s) for s in cells)
+    length = np.sqrt(np.diag(products))
     empty = [name for name, size in zip(names, length, strict=True) if size == 0]
     if empty:
-        raise EstimateError(f"{where}: nothing but zeros in {', '.join(empty)}")
-    scaled = columns / length
-    if np.linalg.eigvalsh(scaled.T @ scaled)[0] > 1e-8:
+        raise EstimateError(f"predictors: nothing but zeros in {', '.join(empty)}")
+    if np.linalg.eigvalsh(products / length[:, None] / length)[0] > 1e-8:
         return  # far from any combination: no need to look which
+    columns = np.vstack([terms.cell(s) for s in cells])
     kept: list[int] = []
     for place, name in enumerate(names):
         basis = columns[:, kept] / length[kept]
@@ -196,7 +199,7 @@ def check_columns(names: Sequence[str], columns: Floats, where: str) -> None:
         if math.sqrt(float(rest @ rest)) < 1e-9:
             kind = "is constant, as the intercept is" if _constant(column) else "follows"
             earlier = "" if _constant(column) else f" from {', '.join(names[k] for k in kept)}"
-            raise EstimateError(f"{where}: column {name!r} {kind}{earlier}; leave it out")
+            raise EstimateError(f"predictors: column {name!r} {kind}{earlier}; leave it out")
         kept.append(place)
 
 
