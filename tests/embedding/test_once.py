@@ -56,6 +56,30 @@ def test_reloads_tabs_and_no_network(visit: Visit, wire: Wire, site: Site, pages
     other.wait(lambda: other.says("has answered this survey"))
 
 
+def test_answered_without_a_network(visit: Visit, wire: Wire, site: Site, pages: Any) -> None:
+    """The connection is lost while someone answers: the report waits, and goes out by itself."""
+    before = site.count("tickets")
+    reader = visit().read("element")
+    reader.wait(lambda: any("outcome.js" in request.path for request in wire.requests))
+    reader.page.wait_for_load_state("networkidle")
+    reader.context.set_offline(True)
+    # By keys alone: looking at the closed root would end the emulated absence of a network.
+    keys = reader.page.keyboard
+    for key in ("Tab", "Tab", "Space", "Tab", "ArrowDown", "Tab"):
+        keys.press(key)
+    keys.type(PAY)
+    for key in ("Tab", "Tab", "Space", "Tab", "Enter"):
+        keys.press(key)
+    kept = json.dumps(reader.context.storage_state(indexed_db=True))
+    assert not wire.reports
+    reader.context.set_offline(False)
+    expect(reader.page.locator("#heard")).to_contain_text("deniable-sent", timeout=20_000)
+    assert len(bodies(wire)) == 1
+    assert json.loads(bodies(wire)[0])["id"] in kept, "it was on disk before it left"
+    assert PAY not in kept
+    assert site.count("tickets") == before + 1
+
+
 def test_two_tabs_at_the_same_moment(visit: Visit, wire: Wire, site: Site, pages: Any) -> None:
     """Forms that are sent together in one browser draw one report between them."""
     before = site.count("tickets")

@@ -98,6 +98,8 @@ export class Form {
       ...(ask ? [page.say("p", (words, count) => words.some(count(ask), count(questions.length)))] : []),
       form,
     );
+    // The connection may be lost while someone answers, so what sends is there before.
+    void this.#outcome().catch(() => null);
   }
 
   /**

@@ -16,20 +16,26 @@ export function linkTo(name) {
   return PINS[name] ? { href, integrity: PINS[name], crossorigin: "" } : { href };
 }
 
+/** @type {Record<string, Promise<any>>} */
+const LOADED = {};
+
 /**
  * Load a module of this folder. Preloaded with its hash, it is there before it is imported, or fails.
  * @param {string} name
  */
-export async function load(name) {
-  const { href, integrity } = linkTo(name);
-  const address = href + (MARKS[name] ?? "");
-  try {
-    if (integrity) await preload(address, integrity);
-    return await import(address);
-  } catch (error) {
+export function load(name) {
+  return (LOADED[name] ??= fetchModule(name).catch((error) => {
+    delete LOADED[name];
     MARKS[name] = `${MARKS[name] ?? ""}?`; // another address of the same file
     throw error;
-  }
+  }));
+}
+
+async function fetchModule(/** @type {string} */ name) {
+  const { href, integrity } = linkTo(name);
+  const address = href + (MARKS[name] ?? "");
+  if (integrity) await preload(address, integrity);
+  return import(address);
 }
 
 function preload(/** @type {string} */ href, /** @type {string} */ integrity) {
