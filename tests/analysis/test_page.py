@@ -24,6 +24,7 @@ from deniable_protocol.canonical import digest
 from .samples import EVERY_KIND, SURVEY, gathered, some_reports
 from .test_reading import kept
 
+AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
 VOID = {"meta", "line", "circle", "path", "br"}
 
 
@@ -230,7 +231,7 @@ def test_the_verb(tmp_path, monkeypatch):
 
 @pytest.mark.browser
 def test_it_fits_every_width(results, page, tmp_path):
-    """In a real browser: no overflow at 320 and 1280 px, two colour schemes, nothing fetched."""
+    """In a real browser: no overflow at 320 and 1280 px, two schemes, nothing fetched, axe clean."""
     from playwright.sync_api import sync_playwright
 
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
@@ -250,6 +251,8 @@ def test_it_fits_every_width(results, page, tmp_path):
                 assert tab.evaluate("document.documentElement.scrollWidth") == width
                 papers.add(tab.evaluate("getComputedStyle(document.body).backgroundColor"))
                 assert len(asked) == 1
+                tab.evaluate(AXE.read_text(encoding="utf-8"))
+                assert tab.evaluate("axe.run().then(found => found.violations)") == []
                 context.close()
         assert len(papers) == 2
         browser.close()
