@@ -30,7 +30,7 @@ class TestPostgresStore(StoreContract):
 
     @pytest.fixture
     def store(self, url: str) -> Iterator[Store]:
-        from deniable_server.postgres import PostgresStore
+        from deniable_server import PostgresStore
 
         self.address = url
         with closing(PostgresStore(url, self.clock)) as store:
