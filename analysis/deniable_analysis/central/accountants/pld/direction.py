@@ -19,6 +19,7 @@ from deniable_analysis.central.accountants.pld.plan import Plan, laws_of, plan_f
 from deniable_analysis.central.accountants.pld.tilt import Sum
 
 CONVOLVED = "privacy loss distribution"
+LARGEST = "no finite loss is larger"
 EXACT = "exact profile of one release"
 LEAST_DELTA = 1e-250  # below, masses under a tilt leave float64
 
@@ -45,6 +46,10 @@ class Direction:
         each = zip(self.pairs, self.counts, strict=True)
         return -math.expm1(sum(n * math.log1p(-p.infinite - p.cut) for p, n in each))
 
+    def _kept_infinite(self) -> float:
+        each = zip(self.pairs, self.counts, strict=True)
+        return sum(n * math.log1p(-p.infinite) for p, n in each)
+
     def epsilon(self, delta: float, limit: float, *, lower: bool) -> Bounds:
         """Bound ε(δ), of which *limit* is a known bound; the lower end is 0 unless *lower*."""
         rest = delta - self.lost()
@@ -63,6 +68,9 @@ class Direction:
         """Bound δ(ε); the lower end is 0 unless *lower*."""
         if self.lost() >= 1:
             return Bounds(0.0, 1.0, CONVOLVED)
+        if epsilon >= sum(n * p.ends()[1] for p, n in zip(self.pairs, self.counts, strict=True)):
+            kept = -math.expm1(self._kept_infinite()) * (1 - _RELATIVE)
+            return Bounds(kept, self.lost(), LARGEST)
         if sum(self.counts) == 1:
             pair, finite = self.pairs[0], self._single_delta(epsilon)
             under = (finite + pair.infinite) * (1 - _RELATIVE) if pair.exact else 0.0

@@ -31,6 +31,8 @@ _LARGEST = 2**20  # places of a transform
 _MARGIN = 0.95  # the answer may be this much below the guess
 _FEWEST = 2**9
 _ROUNDS = 4
+_MOST_CELLS = 2**17  # of one release
+_SPAN = 1.0  # no step needs to be wider
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +67,14 @@ class Plan:
         exact = self._exact_cells()
         if exact is not None:
             return [exact]
-        step = self._first_step()
+        least = self._least_step()
+        step = max(self._first_step(), least)
         for _ in range(_ROUNDS):
             cells = self._at_step(step)
             better = step * self._correction(cells)
             if better >= step:
                 break
-            step = max(better, self._least_step())
+            step = max(better, least)
         return self._fitted(step) if fit else cells
 
     def _fitted(self, step: float) -> list[Cells]:
@@ -94,7 +97,7 @@ class Plan:
             return None
         pair = self.pairs[0]
         gap = pair.spacing()
-        if gap is None or gap < self._least_step():
+        if gap is None or gap < (self.window.high - self.window.low) / self.largest:
             return None
         first = float(pair.loss.min())
         place = np.unique(np.round((pair.loss - first) / gap).astype(np.int64))
@@ -113,10 +116,18 @@ class Plan:
         variance = 12 * self.tolerance * self.guess / (self.steep + 1)
         step = math.sqrt(variance / sum(self.counts))
         widest = (self.window.high - self.window.low) / _FEWEST
-        return max(min(step, widest or step), self._least_step())
+        return min(step, widest or step)
 
     def _least_step(self) -> float:
-        return (self.window.high - self.window.low) / self.largest
+        """Find the finest step for which the transform and the cells stay affordable."""
+        step = (self.window.high - self.window.low) / self.largest
+        while step < _SPAN and self._most_cells(step) > _MOST_CELLS:
+            step *= 2
+        return step
+
+    def _most_cells(self, step: float) -> int:
+        both = zip(self.pairs, self.laws, strict=True)
+        return max(len(knots(law, p.ends(), self.steep, step, _median(law))) for p, law in both)
 
     def _correction(self, cells: list[Cells]) -> float:
         """Compare the error that the cells make in ε with the tolerance: a factor for the step."""
