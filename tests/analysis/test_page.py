@@ -231,7 +231,7 @@ def test_the_verb(tmp_path, monkeypatch):
 
 @pytest.mark.browser
 def test_it_fits_every_width(results, page, tmp_path):
-    """In a real browser: no overflow at 320 and 1280 px, two schemes, nothing fetched, axe clean."""
+    """In a browser: no overflow at 320 and 1280 px, two schemes, nothing fetched, axe clean."""
     from playwright.sync_api import sync_playwright
 
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
