@@ -16,8 +16,8 @@ from tests.browser.visitor import Visitor
 from tests.browser.wire import Wire
 
 ROOT = Path(__file__).resolve().parents[2]
-PAY = "731547"
-"""What a reader types: found nowhere else, so that one look tells where it went."""
+PAY = "7315.47"
+"""What a reader types. No id and no hash can hold it, so one look tells where it went."""
 WORDS = ("More often", "Green", "true")
 """What a reader chooses: in what a browser gets, and in nothing that it sends."""
 
@@ -72,7 +72,7 @@ class Reader(Visitor):
         self.wait(lambda: event in self.heard)
 
     def answer(self) -> None:
-        """Answer yes, more often, 731547 and Green by keyboard, in a closed shadow root."""
+        """Answer yes, more often, 7315.47 and Green by keyboard, in a closed shadow root."""
         self.tab_to("radio", "Yes").press("Space")
         self.tab_to("radio", "Once").press("ArrowDown", "ArrowDown")
         self.tab_to("spinbutton").page.keyboard.type(PAY)
