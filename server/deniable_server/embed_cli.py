@@ -33,7 +33,7 @@ CONNECT = "script-src {0}; style-src {0}; connect-src {0}; form-action 'none'; b
 )
 @click.option("--form", is_flag=True, help="Print a plain form to style, not a ready-made element.")
 @click.option("--arm", help="Collection arm of the page, where the survey has arms.")
-@click.option("--lang", help="Language to speak, where the reader's is not spoken.")
+@click.option("--lang", help="Language to start in; else the reader's, where it is spoken.")
 def embed(
     survey: str, origin: str, database: Path, *, form: bool, arm: str | None, lang: str | None
 ) -> None:
