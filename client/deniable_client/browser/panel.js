@@ -1,7 +1,8 @@
 /**
  * Permanent randomization for surveys with `waves = "memoize"`: for each item this device draws, once,
  * one report for every option, and keeps that table. The same answer then sends the same report in
- * every wave. Which entry is the true one is not stored.
+ * every wave. Which entry is the true one is not stored; but whoever reads the table and knows what was
+ * sent can tell it, wherever no two options have the same report.
  */
 
 import { applyNoise, below, canonical, checkArm, drawId, drawNoise, drawReport, encode, itemsOf, system, write } from "./randomizer.js";
