@@ -38,8 +38,8 @@ def read_reports(
         source: One of: the SQLite file of a server, or a ``postgresql://`` address; a file of JSON
             lines, one report on each; a ``.parquet`` file of ``deniable export`` (of any
             size: it is only counted); a ``.csv`` file of counts, or as ``export.reports_to_csv``
-            writes it; a mapping of item names to counts of reports that hold each option (or, with *rows*, to
-            one row of drawn option indices for each respondent); or reports.
+            writes it; a mapping of item names to counts of reports that hold each option (or, with
+            *rows*, to one row of drawn option indices for each respondent); or reports.
         survey: The survey. For a database, its name (the newest version is read), ``name@2`` for
             its second version, or its digest will do, and nothing where it holds only one name.
         counts: Instead of a source: rows of item, option index and number of reports, as the
