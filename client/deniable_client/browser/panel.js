@@ -85,12 +85,13 @@ function tableOf(tables, item) {
 }
 
 /**
- * Another wording of the options, or other noise, is another item.
+ * Other options, another range or other noise is another item; a translation is not.
  * @param {Survey} survey
  * @param {Question} question
  * @param {string} item
  */
 function nameOf({ name, language }, { channel, number, optional, options, show_if }, item) {
   const labels = options.map((option) => option[language]);
-  return `item ${name}/${item}/${canonical([labels, number ?? null, optional, show_if !== undefined, channel])}`;
+  const grid = number ? { ...number, unit: number.unit?.[language] ?? "" } : null;
+  return `item ${name}/${item}/${canonical([labels, grid, optional, show_if !== undefined, channel])}`;
 }
