@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
+from typing import Final
 
 import click
+
+_PEOPLE: Final = {
+    "deniable_protocol": "For authors",
+    "deniable_client": "For respondents",
+    "deniable_server": "For operators",
+    "deniable_analysis": "For researchers",
+}
 
 
 class _Verbs(click.Group):
@@ -28,6 +36,16 @@ class _Verbs(click.Group):
         except ModuleNotFoundError as error:
             return _needs_extra(cmd_name, point.module, error)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs by who uses them, which is the part that brings them."""
+        for part, people in _PEOPLE.items():
+            names = [n for n, point in self._found().items() if point.module.startswith(part)]
+            verbs = [(name, self.get_command(ctx, name)) for name in sorted(names)]
+            rows = [(n, verb.get_short_help_str(limit=200)) for n, verb in verbs if verb]
+            if rows:
+                with formatter.section(people):
+                    formatter.write_dl(rows)
 
 
 def _needs_extra(verb: str, module: str, error: ModuleNotFoundError) -> click.Command:
