@@ -56,13 +56,23 @@ def _one(item: Item, table: str, dialect: Dialect, only: str) -> str:
             f"FROM {table} WHERE {column} IS NOT NULL{only} GROUP BY {column}"
         )
     digits = f"upper(encode({column}, 'hex'))" if dialect == "postgresql" else f"hex({column})"
+    pair = f"substr({digits}, 2 * b.place + 1, 2)"
+    # Bytes are counted first: there are far fewer different ones than reports with their options.
     return (
-        f"SELECT '{item.name}' AS item, o.option_index, COUNT(*) AS reports\n"
-        f"FROM {table} CROSS JOIN (\n{_options(item)}\n) o\n"
-        f"WHERE {column} IS NOT NULL{only}"
-        f" AND o.digits LIKE '%' || substr({digits}, o.place, 1) || '%'\n"
+        f"SELECT '{item.name}' AS item, o.option_index, CAST(SUM(d.reports) AS BIGINT) AS reports\n"
+        f"FROM (\nSELECT b.place, {pair} AS pair, COUNT(*) AS reports\n"
+        f"FROM {table} CROSS JOIN (\n{_places(item)}\n) b\n"
+        f"WHERE {column} IS NOT NULL{only} GROUP BY b.place, {pair}\n"
+        f") d JOIN (\n{_options(item)}\n) o ON o.place = d.place"
+        " AND o.digits LIKE '%' || substr(d.pair, o.half, 1) || '%'\n"
         "GROUP BY o.option_index"
     )
+
+
+def _places(item: Item) -> str:
+    """List the bytes of an item's bitmap."""
+    others = range(1, (item.channel.options + 7) // 8)
+    return "\nUNION ALL ".join(["SELECT 0 AS place", *(f"SELECT {place}" for place in others)])
 
 
 def _options(item: Item) -> str:
@@ -73,11 +83,12 @@ def _options(item: Item) -> str:
     """
     rows = []
     for option in range(item.channel.options):
-        byte, bit = divmod(option, 8)
-        place = 2 * byte + (2 if bit < 4 else 1)
+        place, bit = divmod(option, 8)
+        half = 2 if bit < 4 else 1
         digits = "".join(f"{digit:X}" for digit in range(16) if digit >> bit % 4 & 1)
-        named = " AS option_index, {} AS place, '{}' AS digits" if not option else ", {}, '{}'"
-        rows.append(f"SELECT {option}" + named.format(place, digits))
+        named = "0 AS option_index, 0 AS place, 2 AS half, '{3}' AS digits"
+        rows.append("SELECT " + (named if not option else "{}, {}, {}, '{}'").format(
+            option, place, half, digits))  # fmt: skip
     return "\nUNION ALL ".join(rows)
 
 
