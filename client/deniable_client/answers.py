@@ -78,9 +78,11 @@ def _option(question: Question, answer: object, language: str | None) -> int:
     if isinstance(answer, bool) and question.kind == "yes-no":
         return 0 if answer else 1
     if isinstance(answer, str):
-        for index, option in enumerate(question.options):
-            if answer in (option.to(language), str(option)):
-                return index
+        # All labels of the language that was read come first: "Gift" is another option in German.
+        for spoken in (language, None):
+            for index, option in enumerate(question.options):
+                if answer == option.to(spoken):
+                    return index
     raise AnswerError(f"question '{question.name}' expects {allowed(question, language)}")
 
 

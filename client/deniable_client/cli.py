@@ -35,7 +35,7 @@ def _default_device() -> Path:
     type=click.Path(dir_okay=False, path_type=Path),
     default=_default_device,
     show_default="in your application data",
-    help="File that remembers what this device has sent. It never holds an answer.",
+    help="File that remembers what this device has sent, for you alone to read.",
 )
 @click.option(
     "--max-epsilon",

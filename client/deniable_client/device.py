@@ -44,11 +44,14 @@ class Device:
     What all reports together reveal is kept as exact odds and held under one limit.
 
     Privacy:
-        ``spent`` bounds what everything sent so far can reveal (basic composition); for panels
-        see ``deniable_client.panel``.
+        ``spent`` bounds what everything sent so far can reveal (basic composition). Of a panel it
+        does not bound that an answer changed, which reports may show for certain; see
+        ``deniable_client.panel``.
 
     Args:
-        store_path: A file of this device, made if missing. It never holds a true answer.
+        store_path: A file of this device, made if missing, for its owner alone to read. It never
+            holds a true answer; but of a survey in waves, its noise and what was sent can together
+            tell one (see ``deniable_client.panel``).
         max_epsilon: Limit for the total ε of everything this device ever sends.
 
     Raises:
@@ -60,6 +63,10 @@ class Device:
     ) -> None:
         self._path = Path(store_path)
         self.max_epsilon = max_epsilon
+        try:
+            self._path.touch(mode=0o600)  # a panel's table is as secret as the answers
+        except OSError as error:
+            raise StoreError(f"{self._path}: {error.strerror or error}") from None
         with self._transaction() as db:
             db.execute(_SCHEMA)
             db.execute(panel.SCHEMA)
@@ -213,6 +220,7 @@ class Device:
             raise StoreError(f"{self._path}: {error}") from None
         try:
             db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA secure_delete = ON")  # forgetting a report overwrites its bytes
             db.execute("BEGIN IMMEDIATE")
             yield db
             db.execute("COMMIT")

@@ -9,11 +9,15 @@ Privacy:
     While an answer stays the same, all waves together reveal what one report does: the item's odds.
     An answer that changes is drawn from another, independent entry of the table, which costs the
     odds once more, and the change itself may be seen from the reports (as in every memoizing
-    ``spent`` counts one factor for each different report sent. That is exact because a panel's
-    reports hold one option each: of several answers that happened to send the same report, at most
-    one is the option in it, and only that one is likelier than the rest. A device that stopped only
-    when an answer changes would tell everyone that it has, so ``at_most`` decides whether a wave is
-    answered before the answer is looked at.
+    scheme [EPK14, Section 3.2]). Between any two histories with the same pattern of changes,
+    ``spent`` bounds the odds: one factor for each different report sent. That is exact because a
+    panel's reports hold one option each: of several answers that happened to send the same report,
+    at most one is the option in it, and only that one is likelier than the rest. A device that
+    stopped only when an answer changes would tell everyone that it has, so ``at_most`` decides
+    whether a wave is answered before the answer is looked at.
+
+    The table is for this device alone. Whoever reads it and knows what was sent, which the same
+    file tells, has the answer wherever no two options have the same report.
 
 References:
     [EPK14] U. Erlingsson, V. Pihur and A. Korolova, RAPPOR, ACM CCS 2014.
@@ -24,11 +28,11 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from deniable_protocol import Item, Survey
+from deniable_protocol import Channel, Item, Question, Survey
 from deniable_protocol.canonical import canonical, digest
 
 from .entropy import Read
@@ -81,9 +85,8 @@ def tables(
 ) -> dict[str, Permanent]:
     """Find the permanent table of every item, drawing those that are not there yet."""
     return {
-        item.name: _find(db, _key(survey, item))
-        or _draw(survey, item, _rounding(noise, item), read)
-        for item in survey.items
+        item.name: _find(db, key) or _draw(key, item.channel, _rounding(noise, item), read)
+        for item, key in _keys(survey)
     }
 
 
@@ -115,32 +118,45 @@ def at_most(db: sqlite3.Connection, survey: Survey) -> Fraction:
     knows: how many the table has left depends on which of its entries is the true one.
     """
     found = Fraction(1)
-    for item in survey.items:
+    for item, key in _keys(survey):
         channel = item.channel
-        row = db.execute("SELECT sent FROM permanent WHERE item = ?", (_key(survey, item),))
+        row = db.execute("SELECT sent FROM permanent WHERE item = ?", (key,))
         sent = len(json.loads((row.fetchone() or ("[]",))[0]))
         if sent < min(channel.options, math.comb(channel.options, channel.subset)):
             found *= channel.odds
     return min(found, survey.odds)  # fewer are sent where items are sampled
 
 
-def _key(survey: Survey, item: Item) -> str:
-    """Name an item so that another wording of its options, or other noise, is another item."""
-    channel = item.channel
-    what = [list(item.labels), channel.options, channel.subset, channel.a, channel.b]
-    return f"{survey.name}/{item.name}/{digest(canonical(what))}"
+def _keys(survey: Survey) -> Iterator[tuple[Item, str]]:
+    """Name every item so that other options, another range or other noise is another item.
+
+    A translation is not: who reads another language is asked the same.
+    """
+    for question in survey.questions:
+        what = digest(canonical(_what(question)))
+        for item in question.items:
+            yield item, f"{survey.name}/{item.name}/{what}"
+
+
+def _what(question: Question) -> list[object]:
+    channel, grid = question.channel, question.grid
+    return [
+        [str(option) for option in question.options],
+        grid and [str(grid.low), str(grid.high), str(grid.step), grid.unit and str(grid.unit)],
+        list(question.extras),
+        [channel.options, channel.subset, channel.a, channel.b],
+    ]
 
 
 def _rounding(noise: Noise, item: Item) -> int:
     return noise.rounding.get(item.name, 0)
 
 
-def _draw(survey: Survey, item: Item, rounding: int, read: Read) -> Permanent:
-    channel = item.channel
+def _draw(key: str, channel: Channel, rounding: int, read: Read) -> Permanent:
     reports = tuple(
         apply_noise(channel, draw_noise(channel, read), option) for option in range(channel.options)
     )
-    return Permanent(_key(survey, item), channel.odds, rounding, reports, frozenset())
+    return Permanent(key, channel.odds, rounding, reports, frozenset())
 
 
 def _find(db: sqlite3.Connection, key: str) -> Permanent | None:

@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from deniable_protocol import Report, SubmitError, Survey, SurveyError
@@ -153,7 +153,7 @@ def _deliver(
         else:
             if status in (200, 201):
                 return status, answer, attempt
-            problem = f"the server answered {status}: {_title(answer)}"
+            problem = f"the server answered {status}: {_title(status, answer)}"
             if status < 500 and status not in (408, 425, 429):
                 raise SubmitError(problem)
         if wait is not None:
@@ -166,9 +166,20 @@ def _request(address: str, body: bytes | None) -> urllib.request.Request:
     return urllib.request.Request(address, body, headers)  # noqa: S310  # the scheme was checked
 
 
+class _NoDetour(urllib.request.HTTPRedirectHandler):
+    """Follow a redirect of a survey, never one of a report.
+
+    urllib would go there with an empty GET, and take whatever page comes (a network's log-in page)
+    for the acknowledgement of a report that nobody stored.
+    """
+
+    def redirect_request(self, req: urllib.request.Request, *rest: Any) -> Any:
+        return None if req.data is not None else super().redirect_request(req, *rest)
+
+
 def _exchange(request: urllib.request.Request, timeout: float) -> tuple[int, bytes]:
     try:
-        with urllib.request.urlopen(request, timeout=timeout) as reply:  # noqa: S310  # as above
+        with urllib.request.build_opener(_NoDetour).open(request, timeout=timeout) as reply:
             return reply.status, reply.read(_MOST_BYTES)
     except urllib.error.HTTPError as refused:
         with refused:
@@ -178,8 +189,10 @@ def _exchange(request: urllib.request.Request, timeout: float) -> tuple[int, byt
         raise SubmitError(f"the server could not be reached: {reason}") from None
 
 
-def _title(answer: bytes) -> str:
+def _title(status: int, answer: bytes) -> str:
     """Take the title of a problem document; the server wrote it, so keep it short and plain."""
+    if 300 <= status < 400:
+        return "it points to another address; give that one"
     try:
         title = json.loads(answer)["title"]
     except (ValueError, TypeError, KeyError, RecursionError):

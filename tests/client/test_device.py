@@ -84,6 +84,21 @@ def test_no_answer_on_disk(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["device.db"]
 
 
+def test_the_file_is_for_its_owner_and_forgets_what_was_acknowledged(tmp_path: Path) -> None:
+    """Only the owner may read the file, and a report that was let go leaves no byte in it."""
+    path = tmp_path / "device.db"
+    device = Device(path)
+    report = device.respond(survey("a"), {"used": True}).to_json()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert report in path.read_bytes()
+    with device._transaction() as db:
+        assert db.execute("PRAGMA secure_delete").fetchone() == (1,)
+        db.execute("UPDATE surveys SET report = NULL")  # as submit does
+    assert report[:40] not in path.read_bytes()
+    with pytest.raises(StoreError, match="No such file"):
+        Device(tmp_path / "nowhere" / "device.db")
+
+
 def test_nothing_to_send(tmp_path: Path) -> None:
     """Sending before answering is said in words."""
     with pytest.raises(StoreError, match="no report waiting for survey 'a'"):

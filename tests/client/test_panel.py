@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from deniable_client import Device
+from deniable_client.panel import _keys
 from deniable_protocol import BudgetError, Channel, Survey, SurveyError
 
 USED = {"name": "used", "kind": "yes-no", "text": "Used?", "odds": "3:1"}
@@ -152,3 +153,49 @@ def test_unknown_arm(tmp_path: Path) -> None:
         with pytest.raises(SurveyError, match="expects one of the arms wave-0"):
             device.respond(panel(), {"used": True}, arm=arm)
     assert device.spent == 1
+
+
+def test_another_box_or_another_range_is_another_item(tmp_path: Path) -> None:
+    """Boxes in another order do not share noise, and a draw of one range rounds no other."""
+    boxes = {"name": "m", "kind": "multiple", "text": "Which?", "options": ["beer", "wine"]}
+    turned = boxes | {"options": ["wine", "beer"]}
+    number = {"name": "n", "kind": "number", "text": "How many?", "min": 0, "max": 10, "points": 3}
+    budget = {"epsilon": 2, "waves": "memoize"}
+    before = panel(boxes, number, privacy=budget)
+    after = panel(turned, number | {"step": 5}, privacy=budget)
+    spoken = panel(
+        boxes | {"options": [{"en": "beer", "de": "Bier"}, "wine"]},
+        number | {"unit": {"en": "days"}},
+        privacy=budget,
+    )
+    first, second, third = (dict(_keys(each)) for each in (before, after, spoken))
+    assert not set(first.values()) & set(second.values())
+    shared = set(first.values()) & set(third.values())
+    assert len(shared) == 2  # a translation asks the same; a unit does not
+    device = Device(tmp_path / "d.db", max_epsilon=20)
+    for _ in range(20):
+        device.respond(before, {"m": ["beer"], "n": 3}, arm="wave-0")
+        device.respond(after, {"m": ["beer"], "n": 10}, arm="wave-0")
+
+
+def test_histories_that_change_alike_are_told_apart_by_no_more_than_is_spent() -> None:
+    """All histories of three waves and all reports, with three options: the bound is attained."""
+    channel, reports = Channel(3, 1, Fraction(3)), list(itertools.product(range(3), repeat=3))
+
+    def chance(history: tuple[int, ...], seen: tuple[int, ...]) -> Fraction:
+        table = dict(zip(history, seen, strict=True))
+        if any(table[x] != y for x, y in zip(history, seen, strict=True)):
+            return Fraction(0)
+        return math.prod((channel.law(x)[(y,)] for x, y in table.items()), start=Fraction(1))
+
+    def pattern(history: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(history.index(x) for x in history)
+
+    alike, others = list[Fraction](), list[Fraction]()
+    for seen, one, two in itertools.product(reports, repeat=3):
+        low, high = chance(one, seen), chance(two, seen)
+        if low:
+            found = high / low / channel.odds ** len(set(seen))
+            (alike if pattern(one) == pattern(two) else others).append(found)
+    assert max(alike) == 1
+    assert max(others) > 1  # that an answer changed shows more

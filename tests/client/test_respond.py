@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from deniable_client import respond
+from deniable_client.answers import encode
 from deniable_client.respond import respond_with
 from deniable_protocol import AnswerError, BudgetError, EntropyError, Report, Survey
 
@@ -35,6 +36,16 @@ def survey() -> Survey:
             ],
         }
     )
+
+
+def test_a_label_that_is_another_option_in_another_language() -> None:
+    """The language that was read decides: a German who says Gift says poison."""
+    options = [{"en": "Gift", "de": "Geschenk"}, {"en": "Poison", "de": "Gift"}]
+    what = {"name": "what", "kind": "choice", "text": "What?", "options": options, "odds": "3:1"}
+    asked = Survey.load({"name": "a", "title": "A", "questions": [what]})
+    found = [encode(asked, {"what": "Gift"}, {}, language) for language in ("en", "de", None)]
+    assert found == [{"what": 0}, {"what": 1}, {"what": 0}]
+    assert encode(asked, {"what": "Poison"}, {}, "de") == {"what": 1}  # the survey's own, after it
 
 
 @pytest.mark.parametrize(

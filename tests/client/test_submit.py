@@ -96,6 +96,19 @@ def test_refusals_are_not_retried(survey: Survey, status: str) -> None:
     assert str(caught.value) == f"the server answered {status[:3]}: No[31m such"
 
 
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 Other", "307 Keep", "308 Keep"])
+def test_no_detour_counts_as_an_acknowledgement(survey: Survey, status: str) -> None:
+    """A log-in page that a network puts in the way has not stored the report."""
+    there = f"HTTP/1.1 {status}\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n".encode()
+    report = respond(survey, {"used": True})
+    with (
+        server([there]) as (url, seen),
+        pytest.raises(SubmitError, match=f"{status[:3]}: it points"),
+    ):
+        submit(report, url, sleep=_never)
+    assert len(seen) == 1
+
+
 def test_out_of_reach(survey: Survey) -> None:
     """After four waits the error says that trying again is safe."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
