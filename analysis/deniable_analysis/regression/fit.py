@@ -15,6 +15,8 @@ from .model import Model, Point
 Floats = NDArray[np.float64]
 
 _STEPS: Final = 500
+_FEW_ROWS: Final = 5_000
+"""Rows up to which the curvature of Jeffreys' penalty is worked out too."""
 _HALVINGS: Final = 40
 _CLOSE: Final = 1e-18
 """Squared length of a Newton step, in standard errors, below which the climb is over."""
@@ -138,7 +140,7 @@ def _informations(here: _Place, model: Model, penalised: bool, close: bool) -> I
     """Give what steps can go by, the best first; the last always climbs."""
     point = here.point
     if close:  # scoring is slow at the end, where Newton is fast
-        yield _differences(here, model) if penalised else point.observed_information
+        yield _curvature(here, model, penalised)
     if has_expected(model):
         yield expected_information(point)
     else:
@@ -154,6 +156,13 @@ def _turned(information: Floats) -> Floats:
     sizes = np.maximum(np.abs(values), 1e-8)
     found: Floats = (vectors * sizes) @ vectors.T * scale[:, None] * scale
     return found
+
+
+def _curvature(here: _Place, model: Model, penalised: bool) -> Floats:
+    """Give minus the second derivative; of many rows the penalty's own part is next to nothing."""
+    if penalised and len(model.rows.counts) <= _FEW_ROWS:
+        return _differences(here, model)
+    return here.point.observed_information
 
 
 def _differences(here: _Place, model: Model) -> Floats:
@@ -193,7 +202,7 @@ def _polish(here: _Place, model: Model, penalised: bool, floor: Floats) -> tuple
     Whether this ended at a maximum: the curvature is that of one, and what is left of a step is
     nothing next to the standard errors.
     """
-    information = _differences(here, model) if penalised else here.point.observed_information
+    information = _curvature(here, model, penalised)
     for _ in range(6):
         step = _solved(information, here.slope, floor)
         if step is None:
