@@ -44,19 +44,14 @@ def main() -> None:
 
     noisy = {f"q{place}": sent(column) for place, column in enumerate(latent, 1)}
     outcome = sent(answer)
+    known = {"age": age, **dict(zip("abcd", latent, strict=True))}
     clear = np.column_stack([np.ones(N), *latent, age])
     peer = timed(lambda: sm.Logit(answer, clear).fit(disp=0))
     print(f"{N:,} respondents; statsmodels' logit of the answers themselves: {peer:.3f} s")
     cases: dict[str, Callable[[], object]] = {
-        "the same, ours": lambda: regress(
-            answer, {"x": age, **dict(zip("abcd", latent, strict=True))}
-        ),
-        "noisy outcome, known predictors": lambda: regress(
-            outcome, {"x": age, **dict(zip("abcd", latent, strict=True))}
-        ),
-        "the same, Jeffreys": lambda: regress(
-            outcome, {"x": age, **dict(zip("abcd", latent, strict=True))}, penalty="jeffreys"
-        ),
+        "the same, ours": lambda: regress(answer, known),
+        "noisy outcome, known predictors": lambda: regress(outcome, known),
+        "the same, Jeffreys": lambda: regress(outcome, known, penalty="jeffreys"),
         "5 noisy questions": lambda: regress(outcome, noisy),
         "5 noisy questions and age": lambda: regress(outcome, {**noisy, "age": age}),
     }
