@@ -58,7 +58,10 @@ class AdvancedAccountant(Accountant):
         return self._bounds(delta).upper
 
     def _delta(self, epsilon: float) -> float:
-        return self._delta_by_search(epsilon, levels.lost(self.ledger))
+        lost = levels.lost(self.ledger)
+        if epsilon >= levels.total_level(self.ledger):
+            return lost
+        return self._delta_by_search(epsilon, lost)
 
     def _bounds(self, delta: float) -> Bounds:
         ledger = self.ledger

@@ -133,7 +133,7 @@ def _log_moment(order: float, u: Floats, log_weight: Floats, rate: float) -> flo
         return top + math.log(float(np.exp(power + log_weight - top).sum())) + 10 * _ROUNDING
     excess = np.expm1(power) - order * y
     tiny = np.abs(order * y) < 1e-2
-    excess = np.where(tiny, _series(order, y), excess)
+    excess = np.where(tiny, _series(order, np.where(tiny, y, 0.0)), excess)
     return math.log1p(float(np.exp(log_weight) @ np.maximum(excess, 0.0)))
 
 

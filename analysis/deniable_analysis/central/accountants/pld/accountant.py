@@ -103,6 +103,8 @@ class PLDAccountant(Accountant):
     ) -> Bounds:
         other = self._renyi(ledger).epsilon(delta)
         limit = min(other, ceiling)
+        if limit == 0:
+            return Bounds(0.0, 0.0, FALL_BACK)
         ends = [d.epsilon(delta, limit, lower=lower) for d in self._directions(ledger, delta)]
         worst = max(ends, key=lambda end: end.upper)
         under = max(end.lower for end in ends)

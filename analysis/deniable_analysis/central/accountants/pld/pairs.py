@@ -36,7 +36,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _PIECES = 32
 _LEAST = 1e-300  # masses below this are lost to float64; they are counted as infinite loss
 
-_LEAST_NOISE = 1e-4  # a Gaussian with less noise than this hides nothing
+_LEAST_NOISE, _MOST_NOISE = 5e-4, 1e6  # less hides nothing; more is counted as this much
 _MOST_LEVEL = 500.0  # a Laplace release with a larger ε is as good as randomized response
 _MOST_ATOMS = 10**7
 
@@ -152,7 +152,9 @@ def pairs_of(release: Leaf, tail: float) -> tuple[Pair, ...]:
     if isinstance(inner, GaussianEvent):
         if inner.noise_multiplier < _LEAST_NOISE:
             return (_revealed(rate),)
-        return _gaussian(inner.noise_multiplier, rate, tail)
+        found = _gaussian(min(inner.noise_multiplier, _MOST_NOISE), rate, tail)
+        exact = inner.noise_multiplier <= _MOST_NOISE
+        return tuple(replace(pair, exact=exact) for pair in found)
     if isinstance(inner, LaplaceEvent):
         if inner.noise_multiplier * _MOST_LEVEL < 1:
             return tuple(

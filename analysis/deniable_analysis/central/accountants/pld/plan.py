@@ -31,8 +31,9 @@ _LARGEST = 2**20  # places of a transform
 _MARGIN = 0.95  # the answer may be this much below the guess
 _FEWEST = 2**9
 _ROUNDS = 4
-_MOST_CELLS = 2**17  # of one release
-_SPAN = 1.0  # no step needs to be wider
+_MOST_CELLS, _MOST_PLACES = 2**17, 2**24  # of one release
+_WIDEST_GAP = 500.0  # its exponential must stay a float
+_SPAN = 64.0  # nor need a step be wider
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,11 @@ class Plan:
             return None
         pair = self.pairs[0]
         gap = pair.spacing()
-        if gap is None or gap < (self.window.high - self.window.low) / self.largest:
+        if (
+            gap is None
+            or gap > _WIDEST_GAP
+            or gap < (self.window.high - self.window.low) / self.largest
+        ):
             return None
         first = float(pair.loss.min())
         place = np.unique(np.round((pair.loss - first) / gap).astype(np.int64))
@@ -116,11 +121,12 @@ class Plan:
         variance = 12 * self.tolerance * self.guess / (self.steep + 1)
         step = math.sqrt(variance / sum(self.counts))
         widest = (self.window.high - self.window.low) / _FEWEST
-        return min(step, widest or step)
+        return min(step, widest or step, _SPAN)
 
     def _least_step(self) -> float:
         """Find the finest step for which the transform and the cells stay affordable."""
-        step = (self.window.high - self.window.low) / self.largest
+        widest = max(high - low for low, high in (pair.ends() for pair in self.pairs))
+        step = max((self.window.high - self.window.low) / self.largest, widest / _MOST_PLACES)
         while step < _SPAN and self._most_cells(step) > _MOST_CELLS:
             step *= 2
         return step
