@@ -293,7 +293,7 @@ def page() -> str:
     head = ["options, chance of the truth", "true shares", "n", "Wilson, each by itself",
             "Wilson", "Wald", "Clopper-Pearson", "Feldman-Cousins", "bootstrap of the best fit",
             "error of the unbiased estimate", "error of the best fit"]  # fmt: skip
-    model_head = ["n", "no finite slope, maximum likelihood", "no finite slope, penalised",
+    model_head = ["n", "no slope within ±10, maximum likelihood", "no slope within ±10, penalised",
                   "mean slope, maximum likelihood", "its error", "its coverage",
                   "mean slope, penalised", "its error", "its coverage"]  # fmt: skip
     return f"""# How often intervals hold the truth
@@ -356,7 +356,8 @@ sampled; the truth with 3 chances in 4; {WEIGHED:,} surveys for each line (±0.0
 A logit with intercept {SLOPES[0]:g} and slope {SLOPES[1]:g} of a normal predictor, its outcome
 reported with the truth in 3 of 4 cases; {REGRESSED:,} surveys for each line (±0.015). With so much
 noise the maximum-likelihood slope of a small sample can be infinite: the fit says so, and Jeffreys'
-penalty keeps it finite, at the price of a slope drawn towards 0.
+penalty keeps it finite, at the price of a slope drawn towards 0. Slopes beyond ±10 are counted in
+the first columns and left out of the others.
 
 {table(model_head, regression_rows())}
 """
