@@ -12,7 +12,7 @@ from flask import Flask
 
 from .connections import IntakeServer, Patience
 from .services import services
-from .silence import silence_waitress
+from .silence import forbid_core_dumps, silence_waitress
 
 THREADS: Final = 48
 """So many requests can wait for the disk together: commits are shared only by those that wait."""
@@ -70,6 +70,7 @@ def answer_on(
 
 def run(server: IntakeServer, app: Flask) -> None:
     """Answer until SIGINT or SIGTERM; then finish what was begun and close the database."""
+    forbid_core_dumps()
     signal.signal(signal.SIGTERM, _stop)
     try:
         server.run()
