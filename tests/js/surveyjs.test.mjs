@@ -57,10 +57,43 @@ test("what has no counterpart is refused, all at once and by name", () => {
     { type: "boolean", name: "d", visibleIf: "{a} = 'z'" },
     { type: "boolean", name: "A" },
   ];
+  const away = { elements: [{ type: "boolean", name: "b" }], navigateToUrl: "/thanks?b={b}" };
+  assert.throws(() => toSurvey(away, SETTINGS), ({ detail }) => detail.startsWith("navigateToUrl: "));
   assert.throws(() => toSurvey({ elements }, SETTINGS), ({ name, detail }) => {
     assert.equal(name, "DeniableError");
     const named = detail.split("; ").map((problem) => problem.split(":")[0]);
     assert.deepEqual(named, ["why", "a", "born", "b", "c", "d", "A"]);
     return true;
   });
+});
+
+test("a condition that is taken shows its question exactly where SurveyJS does", () => {
+  const conditions = [
+    "{likes} anyof ['a', 'b']", "{likes} contains 'a'", "{likes} contains ['c']", "{likes} contains 'a' or {likes} contains 'b'",
+    "{one} = 'x'", "{one} == 'x'", "{one} anyof ['x', 'z']", "{one} = 'x' or {one} = 'z'", "{yes} = true", "{yes} == false",
+  ];
+  const others = [ // these SurveyJS reads otherwise than "any one of these"
+    "{likes} contains ['a', 'b']", "{likes} = 'a'", "{likes} = ['a']", "{one} = ['x', 'z']", "{one} contains 'x'", "{one} = 'x' and {yes} = true",
+  ];
+  const asked = [
+    { type: "checkbox", name: "likes", choices: ["a", "b", "c"] },
+    { type: "radiogroup", name: "one", choices: ["x", "xy", "z"] },
+    { type: "boolean", name: "yes" },
+  ];
+  const form = (visibleIf) => ({ elements: [...asked, { type: "boolean", name: "last", visibleIf }] });
+  const likes = [[], ["a"], ["b"], ["c"], ["a", "b"], ["a", "c"], ["b", "c"], ["a", "b", "c"]].map((likes) => ({ likes }));
+  const data = [{}, ...likes, { one: "x" }, { one: "xy" }, { one: "z" }, { yes: true }, { yes: false }];
+  for (const condition of conditions) {
+    const survey = toSurvey(form(condition), SETTINGS);
+    const { question, is } = survey.questions[3].show_if;
+    const labels = { likes: ["a", "b", "c"], one: ["x", "xy", "z"], yes: ["Yes", "No"] }[question];
+    for (const each of data) {
+      const model = new Model(form(condition));
+      model.data = each;
+      const chosen = [answersOf(form(condition), each)[question]].flat().map((place) => labels[place]);
+      const shown = is.some((label) => chosen.includes(label));
+      assert.equal(model.getQuestionByName("last").isVisible, shown, `${condition} at ${JSON.stringify(each)}`);
+    }
+  }
+  for (const condition of others) assert.throws(() => toSurvey(form(condition), SETTINGS), { reason: "page" }, condition);
 });

@@ -1,6 +1,7 @@
 /** Blind signatures in JavaScript: the published vector, and a key pair of the platform's own. */
 
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
@@ -50,5 +51,20 @@ test("Python's blinding, byte for byte", async () => {
     assert.deepEqual(blinding, { prefix, inverse, sent });
     assert.equal(await unblind(KEY, survey, blinding, sign(sent)), token);
     assert.equal(source.left(), 0);
+  }
+});
+
+test("keys with any exponent that a survey may publish", async () => {
+  for (const exponent of [3, 257, 0x1000001]) { // of one, three and seven hexadecimal digits
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048, publicExponent: exponent });
+    const { n, d } = privateKey.export({ format: "jwk" });
+    const [modulus, secret] = [n, d].map((text) => Buffer.from(text, "base64url").toString("hex"));
+    const blinding = await blind({ modulus, exponent }, "canteen");
+    const module = BigInt(`0x${modulus}`);
+    let [signed, base] = [1n, BigInt(`0x${blinding.sent}`)];
+    for (let left = BigInt(`0x${secret}`); left; left >>= 1n, base = (base * base) % module) {
+      if (left & 1n) signed = (signed * base) % module;
+    }
+    await unblind({ modulus, exponent }, "canteen", blinding, signed.toString(16).padStart(512, "0"));
   }
 });

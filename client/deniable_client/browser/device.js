@@ -159,6 +159,7 @@ export class Device {
             finish = () => result;
           } catch (error) {
             fail(error);
+            finish = () => /** @type {Result} */ (undefined); // not once more, on the page's memory
           }
         };
         transaction.oncomplete = () => done(finish());

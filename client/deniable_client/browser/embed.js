@@ -6,8 +6,10 @@
 
 import { mount } from "./form.js";
 
-// What a person does inside stays inside: a page that counts clicks or keys sees none of these.
-const OWN = ["input", "click", "auxclick", "keydown", "keyup", "keypress", "pointerdown", "pointerup", "mousedown",
+// What a person does inside bubbles no further: a page that counts clicks or keys gets none of these. One that
+// listens before its elements do ("capture", as session recorders have it) cannot be kept from it.
+const OWN = ["beforeinput", "input", "compositionstart", "compositionupdate", "compositionend", "paste", "copy", "cut",
+  "click", "dblclick", "auxclick", "contextmenu", "keydown", "keyup", "keypress", "pointerdown", "pointerup", "mousedown",
   "mouseup", "touchstart", "touchend", "focusin", "focusout"];
 
 class DeniableSurvey extends HTMLElement {

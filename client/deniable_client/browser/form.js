@@ -107,6 +107,7 @@ export class Form {
    * @param {HTMLElement} alert
    */
   async #submit(form, alert) {
+    if (!form.isConnected) return; // the second click of two: the first one has sent what was answered
     const open = this.#asked.filter(({ group, answer }) => !group.hidden && answer === undefined);
     if (open.length) {
       open.forEach((asked) => asked.mark(true));

@@ -45,7 +45,10 @@ export async function attach(form) {
   }
 }
 
+let forms = 0; // on this page: two may ask the same question, and radio buttons of one name exclude each other
+
 class PlainForm {
+  #number = forms++;
   #field;
   #survey;
   #asked;
@@ -80,7 +83,7 @@ class PlainForm {
     for (const control of this.#controls()) {
       control.setAttribute("form", ""); // it belongs to no form, whatever becomes of the page
       control.autocomplete = "off"; // else the browser writes it to its session files
-      if (control.type === "radio") control.name = `deniable-${control.dataset.name}`;
+      if (control.type === "radio") control.name = `deniable-${this.#number}-${control.dataset.name}`;
     }
     // The back/forward cache would bring the page back with its answers.
     addEventListener("pagehide", () => this.#clear());
@@ -146,9 +149,11 @@ class PlainForm {
    */
   #answer(question) {
     const controls = this.#controls(question);
-    if (question.number) return controls[0].value.trim() || null;
-    const places = controls.flatMap(chosen).map((value) => placeOf(question, value));
-    return question.kind === "multiple" ? places : places[0] >= 0 ? places[0] : null;
+    if (question.number) return controls[0]?.value.trim() || null;
+    const values = controls.flatMap(chosen);
+    if (controls.length === 0 || values.includes("")) return null; // an empty value means no answer
+    const places = values.map((value) => placeOf(question, value));
+    return question.kind === "multiple" ? places : (places[0] ?? null);
   }
 
   #clear() {
@@ -248,7 +253,7 @@ function checkControls(question, controls) {
   const wrong =
     (controls.length === 0 && !optional && "no control has this data-name") ||
     (!controls.every((control) => type.test(control.type)) && `expected controls that fit "${kind}"`) ||
-    (kind !== "number" && values.find((value) => value && placeOf(question, value) < 0) && "a value is none of its options");
+    (kind !== "number" && values.find((value) => value && placeOf(question, value) < 0) && "a value is not exactly one of its options");
   if (wrong) throw new DeniableError("page", `${name}: ${wrong}`);
 }
 
@@ -259,12 +264,14 @@ function chosen(/** @type {Control} */ control) {
 }
 
 /**
- * Values are options, in any of the survey's languages.
+ * Values are options, in any of the survey's languages; one that names two options in two languages
+ * names none.
  * @param {Question} question
  * @param {string} value
  */
 function placeOf({ options }, value) {
-  return options.findIndex((option) => Object.values(option).includes(value));
+  const places = options.flatMap((option, place) => (Object.values(option).includes(value) ? [place] : []));
+  return places.length === 1 ? places[0] : -1;
 }
 
 for (const form of document.querySelectorAll("form")) if (form.dataset.deniable !== undefined) void attach(form);

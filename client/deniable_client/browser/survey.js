@@ -41,7 +41,7 @@ export async function readSurvey(data, digest) {
 function checked(found) {
   const { arms, ask, format, intro, invite_key, language, name, results, title, waves } = found;
   keys(found, "format,language,name,odds,questions,title", { arms, ask, intro, invite_key, results, waves });
-  must(format === "deniable-survey/1" && SURVEY_NAME.test(name));
+  must(format === "deniable-survey/1" && isName(name, SURVEY_NAME) && isName(language, LANGUAGE));
   checkText(title, language);
   if (intro !== undefined) checkText(intro, language);
   if (arms !== undefined) must(arms.length > 0 && arms.every((/** @type {unknown} */ arm) => isName(arm, SURVEY_NAME)));
@@ -58,7 +58,7 @@ function checked(found) {
   if (invite_key !== undefined) {
     keys(invite_key, "exponent,modulus");
     const { exponent, modulus } = invite_key;
-    must(isName(modulus, MODULUS) && exponent >= 3 && exponent < WORDS && exponent % 2 === 1);
+    must(isName(modulus, MODULUS) && Number.isSafeInteger(exponent) && exponent >= 3 && exponent < WORDS && exponent % 2 === 1);
   }
   must(longest(questions) <= MAX_REPORT_BYTES);
   const dearest = questions.map(oddsOf).sort((left, right) => (left.a * right.b > right.a * left.b ? -1 : 1));
@@ -85,7 +85,7 @@ function checkQuestion(found, language, earlier) {
   const points = pointsOf(found);
   if (kind === "number") must(options.length === 0 && d === 1 && points >= 2);
   else must(options.length >= 2 && points === (kind === "multiple" ? 2 : options.length));
-  must(/^(yes-no|choice|scale|number|multiple)$/.test(kind) && (kind === "number") === (number !== undefined));
+  must(isName(kind, /^(yes-no|choice|scale|number|multiple)$/) && (kind === "number") === (number !== undefined));
   must(kind === "scale" ? scores.length === options.length && scores.every(isScore) : scores === undefined);
   if (kind === "number") checkGrid(number, language);
   if (show_if !== undefined) {

@@ -137,6 +137,10 @@ function convert(json, language) {
   const problems = [];
   /** @type {Converted[]} */
   const found = [];
+  // It would leave before the report is kept, for an address that may depend on answers.
+  for (const key of ["navigateToUrl", "navigateToUrlOnCondition"]) {
+    if (json[key]?.length) problems.push(`${key}: has no counterpart; wait for the event "deniable-sent"`);
+  }
   for (const element of elementsOf(json)) {
     const note = (/** @type {string} */ problem) => problems.push(`${element.name ?? element.type}: ${problem}`);
     const { values, ...rest } = encoding(element, language, note);
@@ -219,11 +223,15 @@ function ratesOf({ rateValues, rateMin = 1, rateStep = 1, rateCount, rateMax = r
  * @param {(problem: string) => void} note
  */
 function condition(text, earlier, language, note) {
-  const parts = text.split(/\s+or\s+/i).map((part) => /^\s*\{([^{}]+)\}\s*(=|==|anyof|contains)\s*(.+?)\s*$/i.exec(part));
+  const parts = text.split(/\s+or\s+/i).map((part) => /^\s*\{([^{}]+)\}\s*(==|=|anyof|contains)\s*(.+?)\s*$/i.exec(part));
   const names = new Set(parts.map((part) => part?.[1]));
   const asked = earlier.find(({ element }) => (element.valueName ?? element.name) === parts[0]?.[1]);
   if (parts.includes(null) || names.size !== 1 || !asked) {
     note(`the condition "${text}" has no counterpart (one like "{earlier question} = 'value'" has)`);
+    return undefined;
+  }
+  if (!parts.every((part) => meansAny(`${part?.[2]}`, `${part?.[3]}`, asked.question.kind))) {
+    note(`the condition "${text}" asks for more than any one of some options; "{${parts[0]?.[1]}} anyof ['value']" has a counterpart`);
     return undefined;
   }
   const wanted = parts.flatMap((part) => literals(`${part?.[3]}`));
@@ -234,6 +242,18 @@ function condition(text, earlier, language, note) {
     return options[place]?.[language];
   });
   return { question: asked.question.name, is };
+}
+
+/**
+ * Whether any one of the values makes a condition true, as SurveyJS reads it: "contains" wants all of
+ * several, and looks into texts; "=" wants a list that is the same.
+ * @param {string} sign
+ * @param {string} values
+ * @param {string} kind of the question that it looks at
+ */
+function meansAny(sign, values, kind) {
+  if (/anyof/i.test(sign)) return true;
+  return /contains/i.test(sign) ? kind === "multiple" && !/^\[.*,/.test(values) : kind !== "multiple" && !values.startsWith("[");
 }
 
 /** What a survey itself says where an author gives no labels. */

@@ -42,7 +42,7 @@ export async function unblind({ exponent, modulus }, survey, { prefix, inverse }
   const signature = toBytes(hexOf((fromHex(signed) * fromHex(inverse)) % n, modulus.length / 2));
   const key = await crypto.subtle.importKey(
     "jwk",
-    { kty: "RSA", n: url64(toBytes(modulus)), e: url64(toBytes(exponent.toString(16).padStart(6, "0"))) },
+    { kty: "RSA", n: url64(toBytes(modulus)), e: url64(toBytes(evenHex(exponent))) },
     { name: "RSA-PSS", hash: "SHA-384" },
     false,
     ["verify"],
@@ -110,6 +110,8 @@ function concat(/** @type {Uint8Array[]} */ ...parts) {
   return all;
 }
 
+/** Whole bytes, and none more than are needed: browsers refuse a key with a leading zero. */
+const evenHex = (/** @type {number} */ value) => value.toString(16).replace(/^(?=(..)*.$)/, "0");
 const fromHex = (/** @type {string} */ text) => BigInt(`0x${text}`);
 const toHex = (/** @type {Uint8Array} */ data) => [...data].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const toNumber = (/** @type {Uint8Array} */ data) => fromHex(toHex(data));

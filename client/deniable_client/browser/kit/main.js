@@ -22,7 +22,7 @@ async function person() {
   await page.choose(languagesOf(survey));
   await page.more();
   const inPlace = /** @type {any} */ (device); // of the device that sends
-  await new Form(page, survey, { arm: arm.value || undefined, maxEpsilon: Infinity }, inPlace).start();
+  await new Form(page, survey, { arm: arm.value || undefined }, inPlace).start();
 }
 
 /** What is for the person who holds the tablet, below the form. */
