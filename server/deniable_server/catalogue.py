@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final, Protocol
 
@@ -28,8 +28,11 @@ class Session(Protocol):
         """Run a statement and give a cursor."""
         ...
 
-    def insert(self, query: str, rows: Sequence[Row]) -> list[bool]:
-        """Insert rows one by one, and say which of them were new."""
+    def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Row]) -> list[bool]:
+        """Insert rows in order, and say which of them were new, by their first column.
+
+        *columns* gives each its type in PostgreSQL. Names have been matched against patterns.
+        """
         ...
 
 

@@ -30,7 +30,7 @@ from .catalogue import Catalogue, Session
 from .life import State, Status
 from .published import Entry, Outcome, Published, Row
 
-_SPEND: Final = "INSERT INTO spent (hash) VALUES (?) ON CONFLICT (hash) DO NOTHING"
+_SPENT: Final = {"hash": "bytea"}
 
 
 class Store(Catalogue):
@@ -107,28 +107,22 @@ class Store(Catalogue):
 
         Of equal ids the first stays. Where there is room for fewer, it goes to the first too.
         """
-        marks = ", ".join("?" * len(published.column_names))
-        # Table and column names have been matched against patterns; values are bound.
-        query = (
-            f"INSERT INTO {published.table} ({published.columns}) VALUES ({marks})"  # noqa: S608
-            " ON CONFLICT (id) DO NOTHING"
-        )
         new = [False] * len(rows)
         places = list(range(len(rows)))
         while places and room > 0:  # repeated only where some of the first were there already
             now, places = places[:room], places[room:]
             now.sort(key=lambda place: rows[place][0] or 0)
-            for place, stored in zip(
-                now, session.insert(query, [rows[p] for p in now]), strict=True
-            ):
-                new[place] = stored
+            sent = [rows[place] for place in now]
+            stored = session.insert(published.table, published.column_types, sent)
+            for place, first in zip(now, stored, strict=True):
+                new[place] = first
             room -= sum(new[place] for place in now)
         return new
 
     def _spend(self, session: Session, published: Published, new: Mapping[int, Report]) -> set[int]:
         """Spend the tokens of new reports, and take back each whose token was spent before."""
         tokens = sorted((r.token.spent, place) for place, r in new.items() if r.token is not None)
-        fresh = session.insert(_SPEND, [(hash_,) for hash_, _ in tokens]) if tokens else []
+        fresh = session.insert("spent", _SPENT, [(hash_,) for hash_, _ in tokens]) if tokens else []
         again = {place for (_, place), first in zip(tokens, fresh, strict=True) if not first}
         for place in again:
             delete = f"DELETE FROM {published.table} WHERE id = ?"  # noqa: S608  # a matched name
@@ -144,7 +138,7 @@ class Store(Catalogue):
     def adopt_spent(self, hashes: Sequence[bytes]) -> None:
         """Take over which tokens were used elsewhere."""
         with self._adding([]) as session:
-            session.insert(_SPEND, [(hash_,) for hash_ in hashes])
+            session.insert("spent", _SPENT, [(hash_,) for hash_ in hashes])
 
     def results(self, published: Published) -> tuple[int, str] | None:
         """Give the page of results that everyone may see, and from how many reports it is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -51,14 +51,21 @@ class Published:
         return self.survey.items
 
     @cached_property
+    def column_types(self) -> dict[str, str]:
+        """The columns of the table, in order, each with what PostgreSQL calls its type."""
+        arm = {"arm": "text"} if self.survey.arms else {}
+        drawn = {i.name: "integer" if i.channel.subset == 1 else "bytea" for i in self.items}
+        return {"id": "bigint", **arm, **drawn}
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """The columns of the table, in order."""
-        return ("id", *(("arm",) if self.survey.arms else ()), *(i.name for i in self.items))
+        return tuple(self.column_types)
 
     @cached_property
     def columns(self) -> str:
         """The columns of the table, in order, as a statement lists them."""
-        return ", ".join(f'"{name}"' for name in self.column_names)
+        return listed(self.column_names)
 
     def row(self, report: Report) -> Row:
         """Give a report as the table holds it; None for what was not drawn."""
@@ -83,6 +90,11 @@ class Published:
         }
         found = {"survey": self.survey.digest, "id": f"{key:016x}", "answers": answers, **arm}
         return Report.parse(found, self.survey, stored=True)
+
+
+def listed(names: Iterable[str]) -> str:
+    """List columns as a statement does. Quoted: a question may be called "order" or "select"."""
+    return ", ".join(f'"{name}"' for name in names)
 
 
 Entry = tuple[Published, Report]

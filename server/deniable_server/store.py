@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -21,7 +21,7 @@ from deniable_protocol import StoreError
 from .catalogue import Session
 from .contract import Store
 from .life import Clock, utc_now
-from .published import Published, Row
+from .published import Published, Row, listed
 from .schema import connect, create_report_table, migrate
 
 _WIPE_SECONDS: Final = 30.0
@@ -173,7 +173,13 @@ class _Session:
     def execute(self, query: str, values: Sequence[object] = ()) -> Any:
         return self._connection.execute(query, tuple(values))
 
-    def insert(self, query: str, rows: Sequence[Row]) -> list[bool]:
+    def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Row]) -> list[bool]:
+        marks = ", ".join("?" * len(columns))
+        key = next(iter(columns))
+        query = (
+            f"INSERT INTO {table} ({listed(columns)}) VALUES ({marks})"  # noqa: S608
+            f" ON CONFLICT ({key}) DO NOTHING"
+        )
         return [self._connection.execute(query, row).rowcount > 0 for row in rows]
 
 
