@@ -16,6 +16,7 @@ from scipy.signal import lfilter
 from scipy.stats import binom
 
 _UP = 1 + 1e-11
+_LARGEST_LEVEL = 300.0
 LEAST_SLACK = 1e-280  # of an optimal composition; below, its masses leave float64
 MOST_STEPS = 10**6  # of an optimal composition; beyond, it is left to privacy loss distributions
 
@@ -64,8 +65,10 @@ def optimal_epsilon(level: float, count: int, slack: float) -> float:
     """
     if level == 0:
         return 0.0
+    if level > _LARGEST_LEVEL:
+        return count * level * _UP  # lower by less than ln(1 − δ′), which is lost in rounding
     wrong = np.arange(count // 2 + 1)  # the losses (k − 2l)ε₀ that are not below 0
-    mass = binom.pmf(wrong, count, 1 / (1 + math.exp(min(level, 700.0))))
+    mass = binom.pmf(wrong, count, 1 / (1 + math.exp(level)))
     # W(l) = Σ P(j) e^(loss(l) − loss(j)) over j ≤ l; δ′ grows by (1 − e^(−2ε₀)) W per loss.
     weight = lfilter([1.0], [1.0, -math.exp(-2 * level)], mass)
     gained = np.concatenate([[0.0], np.cumsum(-math.expm1(-2 * level) * weight)])
