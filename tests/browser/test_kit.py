@@ -94,6 +94,35 @@ def _published(folder: Path) -> Path:
     return folder / "kit.json"
 
 
+def test_a_double_click_keeps_one_report(visitor: Visitor, tmp_path: Path) -> None:
+    """Where no tick is an answer too, the cleared form could be answered by the second click."""
+    boxes = {"name": "used", "kind": "multiple", "text": "Used?", "options": ["a", "b"]}
+    source = {"name": "boxes", "title": "B", "privacy": {"epsilon": 1}, "questions": [boxes]}
+    file = tmp_path / "boxes.html"
+    file.write_text(make_kit(Survey.load(source)), encoding="utf-8")
+    visitor.page.goto(file.as_uri())
+    visitor.wait(lambda: bool(visitor.all("checkbox")))
+    visitor.tab_to("checkbox").press("Space")
+    visitor.page.mouse.dblclick(*visitor.middle(visitor.one("button", "Randomize and keep")))
+    visitor.wait(lambda: visitor.says("it keeps "))
+    visitor.wait(lambda: visitor.says("Kept, with noise."))
+    visitor.page.wait_for_timeout(300)
+    visitor.page.reload()
+    visitor.wait(lambda: visitor.says("it keeps 1 reports"))
+
+
+def test_a_long_survey_has_a_kit(visitor: Visitor, tmp_path: Path) -> None:
+    """Odds beyond what a float holds are no reason to refuse."""
+    questions = [{"name": f"q{n}", "kind": "yes-no", "text": f"Question {n}?"} for n in range(150)]
+    source = {"name": "long", "title": "L", "privacy": {"epsilon": 9.7}, "questions": questions}
+    survey = Survey.load(source)
+    assert survey.odds.denominator > 10**309
+    file = tmp_path / "long.html"
+    file.write_text(make_kit(survey), encoding="utf-8")
+    visitor.page.goto(file.as_uri())
+    visitor.wait(lambda: len(visitor.all("radio")) == 300)
+
+
 def test_what_is_kept_survives(visitor: Visitor) -> None:
     """A report is on disk before a person is thanked: it is there after the page is closed."""
     answer(visitor, 0)

@@ -25,7 +25,11 @@ def refused(visitor: Visitor, name: str) -> str:
 
 
 def test_a_survey_above_the_limit_of_the_device(visit: Visit, wire: Wire) -> None:
-    text = refused(visit(), "loud")
+    visitor = visit()
+    text = refused(visitor, "loud")
+    assert (
+        visitor.console == []
+    )  # the refusal is shown, and no program on the page hears of it twice
     assert "it would reveal more than this device allows. (ε 4.500 > 4)" in text
     assert not wire.reports
 

@@ -13,12 +13,13 @@ from deniable_server.browser_files import ENTRIES, in_use
 from tests.browser.site import Site
 from tests.browser.wire import Wire
 
-from .pages import FILES, PANEL, Pages, Reader, surveys
+from .pages import FILES, LOOSE, PANEL, Pages, Reader, surveys
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with Site(tmp_path_factory.mktemp("site"), {**surveys(), PANEL.name: PANEL}) as found:
+    own = {each.name: each for each in (PANEL, LOOSE)}
+    with Site(tmp_path_factory.mktemp("site"), surveys() | own) as found:
         for entry in ENTRIES:  # so that both have read the same files, whoever edits them meanwhile
             for file in in_use(FILES, entry):
                 urlopen(f"http://127.0.0.1:{found.port}/client/{entry}/{file.name}").close()

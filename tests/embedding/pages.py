@@ -42,6 +42,19 @@ PANEL = Survey.load(
         "questions": [{"name": "used", "kind": "yes-no", "text": "Used?", "odds": "3:1"}],
     }
 )
+LOOSE = Survey.load(
+    {
+        "name": "loose",
+        "title": "Loose",
+        "privacy": {"epsilon": 3},
+        "questions": [
+            {"name": "used", "kind": "yes-no", "text": "Used?"},
+            {"name": "pay", "kind": "number", "text": "Pay?", "min": 0, "max": 9, "optional": True},
+            {"name": "lines", "kind": "multiple", "text": "Lines?", "options": ["Red", "Green"],
+             "optional": True},
+        ],
+    }
+)  # fmt: skip
 
 
 def surveys() -> dict[str, Survey]:
