@@ -14,6 +14,8 @@ from .survey import Survey
 
 Dialect = Literal["sqlite", "postgresql", "duckdb", "spark"]
 DIALECTS: Final[tuple[str, ...]] = get_args(Dialect)
+_MOST_TERMS: Final = 400
+"""SQLite takes no more than 500 terms in one union."""
 COLUMNS: Final = ("item", "option_index", "reports")
 """The columns of the result: one row for each item and option that some report holds."""
 
@@ -44,7 +46,7 @@ def counting_query(
         raise SurveyError([f"survey '{survey.name}' has no arm {arm!r}"])
     only = "" if arm is None else f" AND {_quoted('arm', dialect)} = '{arm}'"
     parts = [_one(item, table, dialect, only) for item in survey.items]
-    return "\nUNION ALL\n".join(parts) + "\nORDER BY item, option_index"
+    return _union(parts, "\nUNION ALL\n") + "\nORDER BY item, option_index"
 
 
 def _one(item: Item, table: str, dialect: Dialect, only: str) -> str:
@@ -86,10 +88,22 @@ def _options(item: Item) -> str:
         place, bit = divmod(option, 8)
         half = 2 if bit < 4 else 1
         digits = "".join(f"{digit:X}" for digit in range(16) if digit >> bit % 4 & 1)
-        named = "0 AS option_index, 0 AS place, 2 AS half, '{3}' AS digits"
-        rows.append("SELECT " + (named if not option else "{}, {}, {}, '{}'").format(
+        named = "{} AS option_index, {} AS place, {} AS half, '{}' AS digits"
+        first = option % _MOST_TERMS == 0  # a union has the names of its first row
+        rows.append("SELECT " + (named if first else "{}, {}, {}, '{}'").format(
             option, place, half, digits))  # fmt: skip
-    return "\nUNION ALL ".join(rows)
+    return _union(rows, "\nUNION ALL ")
+
+
+def _union(parts: list[str], between: str) -> str:
+    """Put statements one after the other, several to a nested one where there are many."""
+    if len(parts) <= _MOST_TERMS:
+        return between.join(parts)
+    groups = [parts[place : place + _MOST_TERMS] for place in range(0, len(parts), _MOST_TERMS)]
+    return between.join(
+        f"SELECT * FROM (\n{between.join(group)}\n) g{place}"  # noqa: S608  # of our own statements
+        for place, group in enumerate(groups)
+    )
 
 
 def _quoted(name: str, dialect: Dialect) -> str:

@@ -74,13 +74,14 @@ class BrowserFiles:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or _installed()
-        self._known: dict[str, BrowserFile | None] = {}
+        self._known: dict[str, BrowserFile] = {}
 
     def find(self, path: str) -> BrowserFile | None:
         """Give a file by its name, or by an entry and a name: ``form.js``, ``embed/index.js``."""
-        if path not in self._known and len(self._known) < 1000:
-            self._known[path] = self._make(path)
-        return self._known.get(path)
+        found = self._known.get(path)
+        if found is None and (found := self._make(path)):  # what is not there is not remembered
+            self._known[path] = found
+        return found
 
     def index(self, entry: str) -> BrowserFile:
         """Give the file that a page with this entry starts with."""
@@ -114,10 +115,9 @@ class BrowserFiles:
             return None
         if entry and name == "index.js":
             return BrowserFile(name, self._index(entry).encode())
-        source = self._folder / name
-        if Path(name).suffix not in TYPES or Path(name).name != name or not source.is_file():
+        if name not in self._names():
             return None
-        text = source.read_text(encoding="utf-8")
+        text = self.read(name)
         if entry:
             text = self._elsewhere(text, self.modules(entry))
         return BrowserFile(name, lean(name, text).encode())

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from deniable_server import create_app
 from deniable_server import limits as limits_module
+from deniable_server.browser_files import BrowserFiles
 from deniable_server.limits import RateLimiter
 from deniable_server.openapi import document
 from deniable_server.problems import PROBLEMS
@@ -177,3 +178,14 @@ def test_the_contract_is_what_the_server_does(app: Flask) -> None:
     assert check.is_valid(body(SHOWN))
     assert not check.is_valid(body(SHOWN) | {"ip": "x"})
     assert not check.is_valid(body(SHOWN) | {"id": "8" + "0" * 15})
+
+
+def test_names_that_are_not_there_crowd_out_no_file() -> None:
+    """Whoever asks for thousands of files that do not exist keeps nobody from the form."""
+    files = BrowserFiles()
+    asked = [f"{entry}/{n}.js" for entry in ("embed", "plain") for n in range(600)]
+    assert [
+        name for name in (*asked, "a" * 300 + ".js", "\0.js", "../cli.py") if files.find(name)
+    ] == []
+    assert files.find("embed/index.js")
+    assert files.find("outcome.js") is files.find("outcome.js")

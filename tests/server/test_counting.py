@@ -98,6 +98,27 @@ def test_stores_count(store: Store, survey: Survey) -> None:
         store.counts(published, "east")
 
 
+def test_more_options_and_items_than_a_union_has_terms(store: Store) -> None:
+    """SQLite takes 500 terms in one union; a survey may have 998 options, and more boxes."""
+    options = [f"option {n}" for n in range(998)]
+    boxes = [f"box {n}" for n in range(90)]
+    questions = [{"name": "one", "kind": "choice", "text": "One?", "options": options}]
+    questions += [
+        {"name": f"many_{n}", "kind": "multiple", "text": f"Many {n}?", "options": boxes}
+        for n in range(5)
+    ]
+    large = Survey.load(
+        {"name": "large", "title": "L", "privacy": {"epsilon": 60}, "questions": questions}
+    )
+    assert large["one"].channel.subset == 1
+    wide = Survey.load(SOURCE | {"name": "wide-2", "questions": questions[:1]})
+    assert wide["one"].channel.subset > 1
+    for survey in (large, wide):
+        reports = drawn(survey, 20)
+        published = filled(store, survey, reports)
+        assert set(store.counts(published)) == by_hand(reports)
+
+
 def test_from_counts_to_estimates(store: Store, address: str, tmp_path: Path) -> None:
     """Counts, a file of counts, a Parquet file and the database itself: the same estimates."""
     published = filled(store, WIDE, drawn(WIDE, 300))
