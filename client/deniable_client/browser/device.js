@@ -158,8 +158,7 @@ export class Device {
             });
             finish = () => result;
           } catch (error) {
-            fail(error);
-            finish = () => /** @type {Result} */ (undefined); // not once more, on the page's memory
+            finish = () => /** @type {never} */ (fail(error)); // and not all over again, on the page's memory
           }
         };
         transaction.oncomplete = () => done(finish());

@@ -8,9 +8,9 @@ import { mount } from "./form.js";
 
 // What a person does inside bubbles no further: a page that counts clicks or keys gets none of these. One that
 // listens before its elements do ("capture", as session recorders have it) cannot be kept from it.
-const OWN = ["beforeinput", "input", "compositionstart", "compositionupdate", "compositionend", "paste", "copy", "cut",
-  "click", "dblclick", "auxclick", "contextmenu", "keydown", "keyup", "keypress", "pointerdown", "pointerup", "mousedown",
-  "mouseup", "touchstart", "touchend", "focusin", "focusout"];
+const OWN =
+  "beforeinput input compositionupdate compositionend paste click dblclick auxclick " +
+  "keydown keyup keypress pointerdown pointerup mousedown mouseup touchstart touchend focusin focusout";
 
 class DeniableSurvey extends HTMLElement {
   #begun = false;
@@ -18,7 +18,7 @@ class DeniableSurvey extends HTMLElement {
   connectedCallback() {
     if (this.#begun) return; // moved within the page
     this.#begun = true;
-    for (const kind of OWN) this.addEventListener(kind, (event) => event.stopPropagation());
+    for (const kind of OWN.split(" ")) this.addEventListener(kind, (event) => event.stopPropagation());
     queueMicrotask(() => {
       const said = (/** @type {string} */ name) => this.getAttribute(name) ?? undefined; // by now, all are set
       void mount(this, { survey: said("src"), digest: said("digest"), arm: said("arm"), maxEpsilon: said("max-epsilon") });

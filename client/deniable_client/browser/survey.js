@@ -58,7 +58,7 @@ function checked(found) {
   if (invite_key !== undefined) {
     keys(invite_key, "exponent,modulus");
     const { exponent, modulus } = invite_key;
-    must(isName(modulus, MODULUS) && Number.isSafeInteger(exponent) && exponent >= 3 && exponent < WORDS && exponent % 2 === 1);
+    must(isName(modulus, MODULUS) && exponent >= 3 && exponent < WORDS && exponent % 2 === 1);
   }
   must(longest(questions) <= MAX_REPORT_BYTES);
   const dearest = questions.map(oddsOf).sort((left, right) => (left.a * right.b > right.a * left.b ? -1 : 1));
@@ -85,7 +85,7 @@ function checkQuestion(found, language, earlier) {
   const points = pointsOf(found);
   if (kind === "number") must(options.length === 0 && d === 1 && points >= 2);
   else must(options.length >= 2 && points === (kind === "multiple" ? 2 : options.length));
-  must(isName(kind, /^(yes-no|choice|scale|number|multiple)$/) && (kind === "number") === (number !== undefined));
+  must(/^(yes-no|choice|scale|number|multiple)$/.test(kind) && (kind === "number") === (number !== undefined));
   must(kind === "scale" ? scores.length === options.length && scores.every(isScore) : scores === undefined);
   if (kind === "number") checkGrid(number, language);
   if (show_if !== undefined) {

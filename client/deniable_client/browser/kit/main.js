@@ -43,11 +43,11 @@ async function tell() {
     saved = [];
     await tell();
   });
-  const group = arms.length ? [make("label", { class: "choice" }, page.say("span", "group"), arm)] : [];
+  const group = arms.length ? [make("label", { class: "field" }, page.say("span", "group"), arm)] : [];
   page.show(
     page.say("p", (words, count) => words.held(count(lines.length)), { role: "status" }),
     ...group,
-    ...(lines.length ? [save] : []),
+    ...(lines.length ? [make("p", {}, save)] : []),
     ...(saved.length ? [page.say("p", "saved", { class: "hint" }), remove] : []),
   );
   bar.replaceChildren(page.host);

@@ -10,7 +10,7 @@ export default {
   next: "Next person",
   how: "Each question says what the device does with its answer. The reports of everyone here are kept in a random order and without a name, and are saved as a file by the person who holds this device.",
   /** @param {string} count */
-  held: (count) => `For the person who holds this device: it keeps ${count} reports.`,
+  held: (count) => `For the person who holds this device. Reports kept: ${count}.`,
   group: "Group",
   save: "Save the reports as a file",
   saved: "Check that the file is there before you remove what it holds.",
