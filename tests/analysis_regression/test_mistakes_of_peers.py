@@ -230,6 +230,26 @@ def test_local_maximum() -> None:
     assert max(ends) <= found.llf + 1e-9
 
 
+def test_nobody_in_a_state() -> None:
+    """Where nobody seems to have a predictor's state, its coefficient is not made up."""
+    trait = Reported.of([1, 0, 1, 0], FORCED, states=["no", "yes"])
+    found = regress([1, 1, 0, 0], {"trait": trait}, counts=[5, 95, 5, 95])
+    assert found.separated
+    assert np.isnan(found.bse).all()
+    assert np.abs(found.params).max() < 100
+    assert "nobody seems to have trait = yes" in found.summary()
+    assert found.latent_shares()["trait"].tolist() == [1.0, 0.0]
+
+
+def test_mean_alone() -> None:
+    """A linear model without predictors is the mean and its maximum-likelihood error."""
+    numbers = np.array([1.0, 4.0, 2.0, 7.0, 5.0, 6.5])
+    found = regress(numbers)
+    assert found.converged
+    assert found.params[0] == pytest.approx(numbers.mean())
+    assert found.bse[0] == pytest.approx(numbers.std() / np.sqrt(6))
+
+
 def test_too_many_cells() -> None:
     """A sum over more combinations than anyone can wait for is refused."""
     reports = {f"q{i}": Reported.of(CONTACT, WARNER) for i in range(13)}

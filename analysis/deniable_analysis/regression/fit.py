@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .expected import expected_information, has_expected, penalty
 from .model import Model, Point
+from .outcomes import Normal
 
 Floats = NDArray[np.float64]
 
@@ -89,7 +90,8 @@ def maximise(model: Model, start: Floats, *, penalised: bool = False) -> Fit:
     likelihood has grown.
     """
     here = _Place.at(model, start, penalised)
-    floor = _FLOOR * np.diag(here.point.complete_information)
+    known = np.diag(here.point.complete_information)
+    floor = np.where(known > 0, _FLOOR * known, 1.0)
     steps, length = 0, np.inf
     while steps < _STEPS:
         moved, length = _climb(here, model, penalised, floor, close=length < _NEAR)
@@ -151,10 +153,12 @@ def _informations(here: _Place, model: Model, penalised: bool, close: bool) -> I
 
 def _turned(information: Floats) -> Floats:
     """Make a curvature positive by turning its eigenvalues, none nearer to 0 than 1e-8."""
-    scale = np.sqrt(np.maximum(np.abs(np.diag(information)), 1e-300))
+    sizes = np.abs(np.diag(information))
+    scale = np.sqrt(np.where(sizes > 1e-300, sizes, 1.0))
     values, vectors = np.linalg.eigh(information / scale[:, None] / scale)
-    sizes = np.maximum(np.abs(values), 1e-8)
-    found: Floats = (vectors * sizes) @ vectors.T * scale[:, None] * scale
+    found: Floats = (
+        (vectors * np.maximum(np.abs(values), 1e-8)) @ vectors.T * scale[:, None] * scale
+    )
     return found
 
 
@@ -231,8 +235,8 @@ def runaway(point: Point) -> Floats | None:
     directions = [np.eye(model.size)[place] for place in lost] + [vectors[:, 0] * scale]
     for direction in directions:
         reach = _reach(model, direction)
-        if reach == 0:
-            continue
+        if reach < 1e-9:  # it moves nothing at all, as where nobody is left in a latent cell
+            return np.asarray(direction)
         for way in (direction, -direction):
             with np.errstate(over="ignore", invalid="ignore"):
                 there = model.at(point.coefficients + way * (_FAR / reach)).value
@@ -246,8 +250,10 @@ def _reach(model: Model, direction: Floats) -> float:
     """Largest change of any log-odds, of outcome or cells, for one step in a direction."""
     terms, count = model.rows.terms, model.outcome_size
     width = len(terms.names)
-    slopes = direction[: count - count % width].reshape(-1, width)
+    linear = isinstance(model.outcome, Normal)  # the last coefficient is then log σ
+    slopes = direction[: count - linear].reshape(-1, width)
     moves = [np.abs(terms.observed @ (terms.latent * slope).T).max() for slope in slopes]
+    moves += [abs(direction[count - 1])] * linear
     cells = direction[count:].reshape(model.cells - 1, model.rows.given.shape[1])
     moves += [np.abs(model.rows.given @ slope).max() for slope in cells]
     return float(max(moves, default=0.0))
