@@ -56,7 +56,7 @@ def test_three_people(visitor: Visitor, tmp_path: Path) -> None:
     visitor.page.on("request", lambda request: asked.append(request.url))
     for place in range(3):
         answer(visitor, place)
-        visitor.wait(lambda: visitor.says(f"it keeps {place + 1} reports"))  # noqa: B023
+        visitor.wait(lambda: visitor.says(f"Reports kept: {place + 1}."))  # noqa: B023
         visitor.tab_to("button", "Next person").press("Enter")
         visitor.wait(lambda: bool(visitor.all("radio")))
         assert not any(radio["checked"] == "true" for radio in visitor.all("radio"))
@@ -71,7 +71,7 @@ def test_three_people(visitor: Visitor, tmp_path: Path) -> None:
     assert read_reports(saved, ARMS).n == 3
     visitor.wait(lambda: visitor.says("Check that the file is there"))
     visitor.tab_to("button", "Remove the saved reports from this device").press("Enter")
-    visitor.wait(lambda: visitor.says("it keeps 0 reports"))
+    visitor.wait(lambda: visitor.says("Reports kept: 0."))
     assert [url for url in asked if not url.startswith(("blob:", "file:"))] == []
     assert not visitor.violations()
     imported = subprocess.run(
@@ -104,11 +104,11 @@ def test_a_double_click_keeps_one_report(visitor: Visitor, tmp_path: Path) -> No
     visitor.wait(lambda: bool(visitor.all("checkbox")))
     visitor.tab_to("checkbox").press("Space")
     visitor.page.mouse.dblclick(*visitor.middle(visitor.one("button", "Randomize and keep")))
-    visitor.wait(lambda: visitor.says("it keeps "))
+    visitor.wait(lambda: visitor.says("Reports kept: 1."))
     visitor.wait(lambda: visitor.says("Kept, with noise."))
     visitor.page.wait_for_timeout(300)
     visitor.page.reload()
-    visitor.wait(lambda: visitor.says("it keeps 1 reports"))
+    visitor.wait(lambda: visitor.says("Reports kept: 1."))
 
 
 def test_a_long_survey_has_a_kit(visitor: Visitor, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_what_is_kept_survives(visitor: Visitor) -> None:
     """A report is on disk before a person is thanked: it is there after the page is closed."""
     answer(visitor, 0)
     visitor.page.reload()
-    visitor.wait(lambda: visitor.says("it keeps 1 reports"))
+    visitor.wait(lambda: visitor.says("Reports kept: 1."))
 
 
 def test_nothing_can_be_sent(visitor: Visitor) -> None:
