@@ -80,12 +80,13 @@ def _send_many(operation: Any, strategy: Any, count: int, seen: Seen) -> None:
 def _no_promise(operation: Any, status: int) -> list[Any]:
     """Leave out what the contract does not say: only a survey says what its answers are.
 
-    So an allowed report may be refused; and an array is not refused for one that is not allowed.
+    So an allowed report may be refused, and an array is not refused for one that is not allowed.
+    That 413 is a refusal too, schemathesis does not know.
     """
     if operation.path != REPORTS:
         return []
-    array = ["negative_data_rejection"] if status == 207 else []
-    return list(CHECKS.get_by_names(["positive_data_acceptance", *array]))
+    refused = ["negative_data_rejection"] if status in (207, 413) else []
+    return list(CHECKS.get_by_names(["positive_data_acceptance", *refused]))
 
 
 _CHANGES = st.sampled_from(["", "survey", "id", "answers", "whole", "whole", "several"])
