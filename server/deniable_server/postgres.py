@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, ClassVar, Final
 
 import psycopg
@@ -89,10 +89,7 @@ class PostgresStore(Store):
 
     @contextmanager
     def _adding(self, digests: Sequence[str]) -> Iterator[Session]:
-        with self._connection() as connection, ExitStack() as stack:
-            # Statements are sent together as far as they do not need each other's results.
-            stack.enter_context(connection.pipeline())
-            stack.enter_context(connection.transaction())
+        with self._connection() as connection, connection.transaction():
             for digest in digests:
                 connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (_lock(digest),))
             yield _Session(connection)
