@@ -48,6 +48,7 @@ _WIDEST_STEP = 0.25
 _MOST_POINTS = 2**18
 _LEAST_ORDER, _LARGEST_ORDER = 1e-6, 1e8  # of α − 1
 _COARSE = 64
+_PAST = 8  # orders, each 1.7 times the last, that are tried beyond the best
 
 
 @lru_cache(maxsize=2**14)
@@ -235,8 +236,13 @@ def least(objective: Callable[[float], float]) -> float:
     Any order gives a valid bound, so the search can only cost tightness.
     """
     row = np.linspace(math.log(_LEAST_ORDER), math.log(_LARGEST_ORDER), _COARSE)
-    values = [objective(math.exp(t)) for t in row.tolist()]
-    at = int(np.argmin(values))
+    values: list[float] = []
+    at = 0
+    for t in row.tolist():
+        values.append(objective(math.exp(t)))
+        at = at if values[at] <= values[-1] else len(values) - 1
+        if len(values) > at + _PAST and values[at] < math.inf:
+            break  # large orders cost most, and far beyond a minimum there is nothing to find
     found = minimize_scalar(
         lambda t: objective(math.exp(t)),
         bounds=(float(row[max(at - 1, 0)]), float(row[min(at + 1, _COARSE - 1)])),

@@ -24,6 +24,7 @@ FALL_BACK = "Rényi bound (fall-back of pld)"
 _TAIL = 1e-9  # share of δ that may be cut off and counted as infinite loss
 _LEAST_TAIL = 1e-290
 _EXACT = 1e-11  # relative error of an inverted closed form
+_MANY, _FINEST = 1e4, 0.05  # fewer releases cost less, so they are taken more finely
 _CENTRES = 5  # places at which a whole curve is worked out
 
 
@@ -105,7 +106,11 @@ class PLDAccountant(Accountant):
         limit = min(other, ceiling)
         if limit == 0:
             return Bounds(0.0, 0.0, FALL_BACK)
-        ends = [d.epsilon(delta, limit, lower=lower) for d in self._directions(ledger, delta)]
+        ends: list[Bounds] = []
+        for direction in self._directions(ledger, delta):
+            known = max((end.upper for end in ends), default=0.0)
+            if not direction.within(known, delta):
+                ends.append(direction.epsilon(delta, limit, lower=lower))
         worst = max(ends, key=lambda end: end.upper)
         under = max(end.lower for end in ends)
         if worst.upper <= limit:
@@ -164,10 +169,9 @@ class PLDAccountant(Accountant):
         tail = max(delta * _TAIL / sum(counts), _LEAST_TAIL)
         found = [_pairs(release, tail) for release in ledger]
         orders = (0, 1) if any(len(pairs) > 1 for pairs in found) else (0,)
+        tolerance = self._tolerance * min(1.0, max(sum(counts) / _MANY, _FINEST))
         return [
-            Direction(
-                tuple(pairs[min(i, len(pairs) - 1)] for pairs in found), counts, self._tolerance
-            )
+            Direction(tuple(pairs[min(i, len(pairs) - 1)] for pairs in found), counts, tolerance)
             for i in orders
         ]
 

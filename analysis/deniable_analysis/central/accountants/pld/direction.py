@@ -64,6 +64,15 @@ class Direction:
         under = self._lower(plan, lambda c: c.lower_epsilon(delta)) if lower else 0.0
         return Bounds(under, found, CONVOLVED)
 
+    def within(self, epsilon: float, delta: float) -> bool:
+        """Say whether *epsilon* is certainly enough for δ, with as little work as that takes."""
+        if not 0 < epsilon < math.inf or sum(self.counts) == 1 or self.lost() >= delta:
+            return False
+        rough = plan_for(self.pairs, self.counts, epsilon, tolerance=_ROUGH, largest=_ROUGH_LARGEST)
+        if rough.upper().upper_delta(epsilon) <= delta:
+            return True
+        return self._plan(epsilon).upper().upper_delta(epsilon) <= delta
+
     def delta(self, epsilon: float, *, lower: bool) -> Bounds:
         """Bound δ(ε); the lower end is 0 unless *lower*."""
         if self.lost() >= 1:
