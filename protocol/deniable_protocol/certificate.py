@@ -14,6 +14,8 @@ from .question import NO_ANSWER, NOT_ASKED, Question
 from .survey import Survey
 
 CERTIFICATE: Final = "deniable-certificate/1"
+INTERFACE: Final = {"en": "English", "bn": "Bengali", "zh": "Traditional Chinese"}
+"""What the form's own words are written in; a test holds it against the browser client."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,14 @@ class Certificate:
         """The most that someone who thought 50 % can come to believe from a whole report."""
         return surest(self.survey.odds)
 
+    @property
+    def unspoken(self) -> tuple[str, ...]:
+        """Languages of the survey that the form's own words are not translated into."""
+        return tuple(
+            language for language in self.survey.languages
+            if language.partition("-")[0].lower() not in INTERFACE
+        )  # fmt: skip
+
     def as_json(self) -> dict[str, Any]:
         """Give it as plain data: numbers, exact fractions as text, sentences."""
         survey = self.survey
@@ -132,6 +142,7 @@ class Certificate:
             "belief_at_most": _exact(self.belief),
             "questions_sent": survey.ask or len(survey.questions),
             "languages": list(survey.languages),
+            "languages_without_interface": list(self.unspoken),
             "arms": list(survey.arms),
             "by_invitation": survey.invite_key is not None,
             "waves": "memoize" if survey.memoize else None,
@@ -161,6 +172,13 @@ class Certificate:
                 yield f"    The odds of the {found.sent} boxes that are reported multiply."
         yield ""
         yield from self._total()
+        if self.unspoken:
+            readers = " or ".join(f"“{language}”" for language in self.unspoken)
+            yield (
+                f"The form's own words (buttons, explanations) are there in "
+                f"{', '.join(INTERFACE.values())}: readers of {readers} get them in English, or in "
+                "another of these that their browser asks for."
+            )
         for caution in self.cautions:
             yield ""
             yield f"Caution: {caution.text}"

@@ -13,10 +13,12 @@ from click.testing import CliRunner, Result
 from deniable_analysis import read_reports
 from deniable_client import Device, respond
 from deniable_protocol import EstimateError, Report, ReportError, Survey, SurveyError
+from deniable_protocol.certificate import INTERFACE
 from deniable_protocol.cli import main
 from deniable_protocol.question import Text
 from deniable_server import ReportStore, create_app
 
+BROWSER = Path(__file__).resolve().parents[2] / "client/deniable_client/browser"
 QUESTION: dict[str, Any] = {
     "name": "often", "kind": "choice", "text": "How often?", "options": ["never", "once", "twice"],
 }  # fmt: skip
@@ -60,6 +62,20 @@ def test_a_missing_translation_is_found_and_never_shown_as_nothing(tmp_path: Pat
     )
     found = run("check", "--strict", file, status=2)
     assert "the translation into “bn” lacks the text of “a”" in found.output
+
+
+def test_an_interface_that_lacks_a_language_is_said(tmp_path: Path) -> None:
+    """`check` names languages of a survey in which the form's own words are not written."""
+    file = tmp_path / "survey.toml"
+    file.write_text(
+        'name = "s"\ntitle = { en = "T", fr = "T", ar = "T", zh-TW = "T", en-GB = "T" }\n'
+        '[privacy]\nepsilon = 1\n[[questions]]\nname = "a"\nkind = "yes-no"\ntext = "Used?"\n'
+    )
+    assert "readers of “ar” or “fr” get them in English" in run("check", file).output
+    found = json.loads(run("check", "--json", file).output)
+    assert found["languages_without_interface"] == ["ar", "fr"]
+    written = {path.name.split(".")[1].split("-")[0] for path in BROWSER.glob("words.*.js")}
+    assert written == set(INTERFACE)
 
 
 def test_a_removed_option_mixes_with_nothing(tmp_path: Path) -> None:
