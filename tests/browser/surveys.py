@@ -148,6 +148,17 @@ LOUD: dict[str, Any] = {
     "questions": [{"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"}],
 }
 
+# Names that mean something to a form, or to every object.
+NAMES: dict[str, Any] = {
+    "name": "names",
+    "title": "Names",
+    "privacy": {"epsilon": 1, "allocation": "sample", "ask": 1},
+    "questions": [
+        {"name": name, "kind": "yes-no", "text": f"{name}?"}
+        for name in ("reset", "submit", "elements", "onsubmit", "constructor")
+    ],
+}
+
 # Published with the key of the site's own issuer.
 INVITED: dict[str, Any] = {
     "name": "invited",
@@ -156,5 +167,5 @@ INVITED: dict[str, Any] = {
     "questions": [{"name": "smokes", "kind": "yes-no", "text": "Do you smoke?"}],
 }
 
-SOURCES = (SHORT, WIDE, KINDS, ARMS, CALLS, ELEVEN, LEAVE, LOUD)
+SOURCES = (SHORT, WIDE, KINDS, ARMS, CALLS, ELEVEN, LEAVE, LOUD, NAMES)
 SURVEYS = {source["name"]: Survey.load(source) for source in SOURCES}

@@ -45,6 +45,27 @@ def test_back_restores_nothing_from_the_back_forward_cache(visit: Visit, wire: W
     assert given(visitor) == []
 
 
+def test_no_name_of_a_question_keeps_the_form_from_being_cleared(visit: Visit, wire: Wire) -> None:
+    """A control called "reset" would hide the form's own method of that name."""
+    wire.replace = CACHEABLE
+    visitor = visit().open("names")
+    for _ in range(5):
+        visitor.tab_to("radio").press("Space")
+    assert marked(visitor) == ["Yes"] * 5
+    visitor.page.goto(f"{visitor.origin}/healthz")
+    visitor.page.evaluate("history.back()")
+    visitor.wait(lambda: bool(visitor.all("radio")))
+    assert visitor.page.evaluate("window.shows") == [False, True]
+    assert marked(visitor) == []
+    visitor.page.reload()
+    visitor.wait(lambda: bool(visitor.all("radio")))
+    for _ in range(5):
+        visitor.tab_to("radio").press("Space")
+    visitor.send()
+    visitor.wait(lambda: bool(visitor.all("heading", "Sent. Thank you.")))
+    assert visitor.console == []
+
+
 def test_a_form_that_is_not_cleared_is_caught(visit: Visit, wire: Wire) -> None:
     wire.replace = CACHEABLE | NO_CLEARING
     visitor = visit()

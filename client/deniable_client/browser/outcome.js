@@ -80,11 +80,11 @@ export class Outcome {
    */
   #contents(report) {
     const { page, survey } = this.#form;
-    const { answers } = JSON.parse(report);
+    const answers = new Map(Object.entries(JSON.parse(report).answers));
     const list = make("dl");
     for (const question of survey.questions) {
       list.append(this.#spoken("dt", question.text));
-      itemsOf(question).forEach((item, place) => list.append(...this.#item(question, place, answers[item])));
+      itemsOf(question).forEach((item, place) => list.append(...this.#item(question, place, answers.get(item))));
     }
     const size = page.say("p", (words, count) => words.bytes(count(report.length)), { class: "hint" });
     const exact = make("pre", { dir: "ltr" });

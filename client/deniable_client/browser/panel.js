@@ -30,7 +30,7 @@ export function respond(memory, put, survey, answers, arm, read = system, token)
     for (const item of itemsOf(question)) {
       const name = nameOf(survey, question, item);
       const known = /** @type {Table | undefined} */ (memory.get(name));
-      tables.set(item, [name, known ?? drawTable(question, noise.rounding[question.name] ?? 0, draw)]);
+      tables.set(item, [name, known ?? drawTable(question, question.number ? noise.rounding[question.name] : 0, draw)]);
     }
     if (question.number) noise.rounding[question.name] = tableOf(tables, question.name).rounding;
   }

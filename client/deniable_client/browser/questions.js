@@ -100,7 +100,8 @@ export class ShownQuestion {
   }
 
   #choice(/** @type {string} */ value, /** @type {HTMLElement} */ text) {
-    return make("label", {}, make("input", { type: this.#type, name: this.#question.name, value }), text);
+    // A control that is called "reset" would stand in for the form's own method, which clears the answers.
+    return make("label", {}, make("input", { type: this.#type, name: `${this.name}-`, value }), text);
   }
 
   #spoken(/** @type {Record<string, string>} */ text) {
