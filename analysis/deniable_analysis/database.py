@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Protocol
@@ -23,6 +24,7 @@ from .tally import UNSENT, Tally, checked, pack_indices
 
 _SQLITE_HEADER: Final = b"SQLite format 3\x00"
 _POSTGRES: Final = ("postgresql://", "postgres://")
+_AT_ONCE: Final = 65_536
 
 
 class Connection(Protocol):
@@ -126,7 +128,8 @@ def read_connection(connection: Connection, wanted: Survey | str | None) -> Repo
         arms = [arm for (arm,) in connection.execute(_select("arm", table))]
     others = [row[2] for row in rows if row[1] == name and row[2] != version]
     note = _other_versions(connection, name, version, others)
-    ids = np.array([key for (key,) in connection.execute(_select("id", table))], dtype=np.int64)
+    # No list of ten million Python numbers is ever held.
+    ids = np.fromiter((key for (key,) in connection.execute(_select("id", table))), np.int64)
     return Reports(survey, MappingProxyType(tallies), arm_codes(survey, arms), note, ids)
 
 
@@ -153,15 +156,18 @@ def _select(column: str, table: str) -> str:
 
 
 def _column(connection: Connection, table: str, item: Item) -> Bits:
-    values = [value for (value,) in connection.execute(_select(item.name, table))]
+    values = (value for (value,) in connection.execute(_select(item.name, table)))
     channel = item.channel
     if channel.subset == 1:
-        indices = np.array([UNSENT if v is None else v for v in values], dtype=np.int64)
+        indices = np.fromiter((UNSENT if value is None else value for value in values), np.int64)
         if np.any((indices < UNSENT) | (indices >= channel.options)):
             raise EstimateError(f"indices of {item.name!r} must be from 0 to {channel.options - 1}")
         return checked(item, pack_indices(channel, indices[:, None]))
     width = (channel.options + 7) // 8
-    stored = b"".join(bytes(width) if value is None else value for value in values)
-    if len(stored) != width * len(values):
+    stored, rows, none = bytearray(), 0, bytes(width)
+    while some := [none if value is None else value for value in islice(values, _AT_ONCE)]:
+        stored += b"".join(some)
+        rows += len(some)
+    if len(stored) != width * rows:
         raise EstimateError(f"a report to {item.name!r} must be stored in {width} bytes")
-    return checked(item, np.frombuffer(stored, dtype=np.uint8).reshape(len(values), width))
+    return checked(item, np.frombuffer(stored, dtype=np.uint8).reshape(rows, width))

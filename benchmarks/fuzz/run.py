@@ -32,10 +32,10 @@ expected-statuses = [403, 404, 405, 409, 410, 413, 422, 429]
 
 def main() -> None:
     """Print how often each operation answered with each status."""
-    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--examples", type=int, default=2000, help="in the first part")
-    options.add_argument("--more", type=int, default=100, help="for each operation, in the second")
-    given = options.parse_args()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--examples", type=int, default=2000, help="in the first part")
+    parser.add_argument("--more", type=int, default=100, help="for each operation, in the second")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         Issuer(folder / "issuer.db").invite("invited", 1)
@@ -56,11 +56,9 @@ def main() -> None:
             print(f"{held:,} reports stored; {taken:,} were acknowledged alone, others in arrays")
             assert held >= taken
             (folder / "schemathesis.toml").write_text(REFUSALS)
-            subprocess.run(
-                [Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json", "--max-examples", str(given.more),
-                 "--warnings", "off", "--workers", "2"],
-                check=True, cwd=folder,
-            )  # fmt: skip
+            program = [Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json"]
+            options = ["--max-examples", str(given.more), "--warnings", "off", "--workers", "2"]
+            subprocess.run([*program, *options], check=True, cwd=folder)
             assert server.stop() == 0
             assert server.complaints() == ""
 
