@@ -129,7 +129,7 @@ def test_forms_that_could_be_submitted_are_refused(visit: Visit, wire: Wire, pag
         "has a name": made.replace('data-name="pay"', 'data-name="pay" name="pay"'),
         "submits elsewhere": made.replace("<button>", '<button formmethod="post">'),
         "outside the fieldset": made.replace("<output>", '<input data-name="pay"><output>'),
-        "none of its options": made.replace('value="Red"', 'value="Blue"'),
+        "not exactly one of its options": made.replace('value="Red"', 'value="Blue"'),
         "no control has this data-name": made.replace('data-name="pay"', 'data-name="salary"'),
         "expected controls": made.replace('type="checkbox"', 'type="radio"'),
     }

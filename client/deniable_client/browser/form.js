@@ -58,6 +58,7 @@ export class Form {
     const memory = await device.find(survey, terms.arm);
     if (memory) return void (await this.#outcome()).resume(memory);
     await device.check(survey, terms);
+    if (!device.lasting) await this.page.more(); // which has the words for it
     if (survey.invite_key && !(await device.invite(survey)).token) return (await load("invite.js")).redeem(this);
     this.ask();
   }

@@ -44,6 +44,9 @@ export default {
   notSent: "Not sent yet",
   kept: "The randomized report is kept on this device. Sending it again reveals nothing more.",
   keptHere: "The randomized report is kept while this page is open. Sending it again reveals nothing more.",
+  notLasting:
+    "This browser lets the page remember nothing (perhaps a private window). Please answer only once: a second " +
+    "report would reveal more.",
   resend: "Send the same report",
   already: "This device has answered this survey",
   onlyOnce:

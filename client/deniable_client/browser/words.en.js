@@ -44,8 +44,5 @@ export default {
   number: "Please give a number.",
   /** @type {(open: string, one: boolean) => string} */
   open: (open, one) => (one ? "One question is still open." : `${open} questions are still open.`),
-  notLasting:
-    "This browser lets the page remember nothing (perhaps a private window). Please answer only once: a second " +
-    "report would reveal more.",
   failed: "A part of this page could not be loaded. Please try again.",
 };
