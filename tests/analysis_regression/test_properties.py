@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from deniable_analysis import estimate_weighted, poststratify
+from deniable_analysis import Design, estimate_weighted, poststratify
 from deniable_analysis.regression import regress
 from deniable_analysis.reported import Reported
 from deniable_analysis.sample_design import SampleDesign
@@ -198,3 +200,16 @@ def test_intercept_alone_is_the_weighted_share() -> None:
                      population={True: 400, False: 400}))  # fmt: skip
     endless = regress(answer, {"x": X}, sample=SampleDesign.of(N, strata=X > 0))
     assert finite.bse.tobytes() == endless.bse.tobytes()
+
+
+@pytest.mark.parametrize("slope", ["1/1000", "-1/2", "999999/1000000"])
+@pytest.mark.parametrize("counts", [[1, 0], [1, 1], [10**9, 10**9], [3 * 10**8, 7 * 10**8]])
+def test_extreme_noise_and_numbers(slope: str, counts: list[int]) -> None:
+    """One report or a thousand million, hardly any noise or nothing else: an answer or a word."""
+    design = Design(Fraction(slope), (1 - Fraction(slope)) / 2)
+    found = regress(Reported.of([1, 0], design), counts=counts)
+    assert found.converged != found.separated
+    assert np.isfinite(found.bse).all() == found.converged
+    steady = regress(Reported.of([1, 0], design), counts=counts, penalty="jeffreys")
+    assert steady.converged
+    assert np.isfinite(steady.bse).all()
