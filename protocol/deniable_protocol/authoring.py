@@ -155,6 +155,9 @@ def _allocation(privacy: Mapping[str, Any], questions: int, problems: Problems) 
         problems.key("allocation").add(f': expected "split" or "sample", got {allocation!r}')
     if (allocation == "sample") != ("ask" in privacy):
         problems.key("ask").add(': give it with allocation = "sample", and only then')
+    if "ask" in privacy and questions < 2:
+        problems.key("ask").add(": of one question none can be left out")
+        return None
     return read_whole(privacy, "ask", 1, questions - 1, problems)
 
 

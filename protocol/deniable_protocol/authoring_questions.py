@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from .errors import SurveyError
 from .fields import (
     LONGEST,
     Problems,
+    is_number,
     read_decimal,
     read_flag,
     read_name,
@@ -70,7 +70,7 @@ def compile_question(
         question["scores"] = _scores(source, len(question["options"]), here)
     if kind == "number":
         question["number"] = _number(source, language, here)
-    if kind == "multiple" and "ask" in source:
+    if kind == "multiple" and "ask" in source and question["options"]:
         question["ask"] = read_whole(source, "ask", 1, len(question["options"]) - 1, here)
     if "show_if" in source:
         question["show_if"] = _condition(source["show_if"], earlier, here.key("show_if"))
@@ -119,8 +119,7 @@ def _scores(source: Mapping[str, Any], options: int, problems: Problems) -> list
         return []
     scores = []
     for place, score in enumerate(given, 1):
-        number = isinstance(score, int | float | Decimal) and not isinstance(score, bool)
-        if not number or not abs(Decimal(str(score))) <= 10**9:
+        if not is_number(score):
             problems.add(f", score {place}: expected a number, got {score!r}")
         else:
             scores.append(str(Fraction(str(score))))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from .channel import Channel, epsilon_of, odds_at_most, parse_odds, parse_truth, read_epsilon
 from .errors import ChannelError
+from .fields import is_number
 
 OWN_KEYS: Final = ("epsilon", "odds", "truth")
 MAX_POINTS: Final = 64  # the best grid is finer only beyond the largest epsilon of a question
@@ -30,7 +30,13 @@ class Claim:
 
     def channel(self, epsilon: Fraction) -> Channel:
         """Give each item its equal part of a question's ε."""
-        return self.own or self.build(odds_at_most(epsilon / self.pieces))
+        if self.own:
+            return self.own
+        try:
+            odds = odds_at_most(epsilon / self.pieces)
+        except ChannelError as error:
+            raise ChannelError(f"{error} for one question or box, once it is divided") from None
+        return self.build(odds)
 
 
 def claim(question: Mapping[str, Any], build: Build, options: int | None, pieces: int = 1) -> Claim:
@@ -74,6 +80,7 @@ def split(total: object, claims: Sequence[Claim]) -> list[Channel]:
     Raises:
         ChannelError: If nothing is left to divide, or no total is given where one is needed.
 
+    >>> from decimal import Decimal
     >>> def coin(odds): return Channel(2, 1, odds)
     >>> claims = [claim({}, coin, 2), claim({"odds": "3:1"}, coin, 2)]
     >>> [channel.odds for channel in split(Decimal("2.2"), claims)]
@@ -140,7 +147,7 @@ def _worst_variance(channel: Channel, points: int) -> Fraction:
 
 
 def _read_share(value: object) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal | float):
+    if not is_number(value):
         raise ChannelError(f"share must be a number above 0, got {value!r}")
     if not 0 < value <= 1000:
         raise ChannelError(f"share must be above 0 and at most 1000, got {value}")

@@ -231,7 +231,8 @@ def read_epsilon(epsilon: object, *, most: int = 15) -> Fraction:
     except (ValueError, OverflowError):  # not a number, or infinite
         exact = Fraction(0)
     if not Fraction(1, 1000) <= exact <= most:
-        raise ChannelError(f"epsilon must be from 0.001 to {most}, got {epsilon}")
+        shown = f"{float(exact):g}" if isinstance(epsilon, Fraction) else epsilon
+        raise ChannelError(f"epsilon must be from 0.001 to {most}, got {shown}")
     return exact
 
 

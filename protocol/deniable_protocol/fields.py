@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from .errors import SurveyError
 from .question import LANGUAGE, decimal
@@ -95,8 +95,7 @@ def read_decimal(
 ) -> Fraction | None:
     """Read a number exactly."""
     value = source.get(key, default)
-    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    if not number or not abs(Decimal(str(value))) <= 10**9:  # also refuses NaN and infinity
+    if not is_number(value):
         problems.key(key).add(f": expected a number, got {value!r}")
         return None
     exact = Fraction(str(value))
@@ -106,6 +105,14 @@ def read_decimal(
         problems.key(key).add(f": {error}")
         return None
     return exact
+
+
+def is_number(value: object) -> TypeGuard[int | float | Decimal]:
+    """Tell whether a value is a number that surveys may hold: finite, and at most a billion."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return False
+    exact = Decimal(str(value))
+    return exact.is_finite() and abs(exact) <= 10**9
 
 
 def read_text(
@@ -124,7 +131,7 @@ def read_one_text(given: object, longest: int, language: str, problems: Problems
     if language not in table:
         problems.add(f": expected a text in the survey's language '{language}'")
     for tag, text in table.items():
-        if not LANGUAGE.fullmatch(tag):
+        if not isinstance(tag, str) or not LANGUAGE.fullmatch(tag):
             problems.add(f': expected a language code such as "en", got {tag!r}')
         if not isinstance(text, str) or not text.strip():
             problems.add(": expected a text that is not empty")

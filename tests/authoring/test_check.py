@@ -342,6 +342,43 @@ def test_epsilon_that_is_none(tmp_path: Path, epsilon: str) -> None:
     assert "epsilon must be from 0.001 to 15" in found.output
 
 
+@pytest.mark.parametrize(("keys", "says"), [
+    ('kind = "number"\nmin = nan\nmax = 5', "key 'min': expected a number"),
+    ('kind = "number"\nmin = 0\nmax = inf', "key 'max': expected a number"),
+    ('kind = "scale"\noptions = ["a", "b"]\nscores = [1, nan]', "score 2: expected a number"),
+    ('kind = "yes-no"\nshare = nan', "share must be a number"),
+    ('kind = "multiple"\noptions = ["a"]\nask = 1', "expected a list of 2 to 100 options"),
+])  # fmt: skip
+def test_no_number_crashes_or_confuses(tmp_path: Path, keys: str, says: str) -> None:
+    """TOML can write NaN and infinity: each is a mistake like others, in one sentence."""
+    path = tmp_path / "survey.toml"
+    path.write_text(
+        'name = "s"\ntitle = "S"\n[privacy]\nepsilon = 1\n'
+        f'[[questions]]\nname = "a"\ntext = "?"\n{keys}\n'
+    )
+    found = run("check", path)
+    assert found.exit_code == 1, found.exception
+    assert says in found.output
+    assert found.output.startswith("Error: one mistake:")
+
+
+@pytest.mark.parametrize(("privacy", "says"), [
+    ("epsilon = 75", "got 75 for one question or box, once it is divided"),
+    ("epsilon = 0.002", "got 0.0005 for one question or box, once it is divided"),
+    ('epsilon = 1\nallocation = "sample"\nask = 1', "of one question none can be left out"),
+])  # fmt: skip
+def test_a_budget_that_cannot_be_divided(tmp_path: Path, privacy: str, says: str) -> None:
+    """The sentence has a number that a person can read, and says where it comes from."""
+    path = tmp_path / "survey.toml"
+    boxes = '["a", "b", "c", "d"]' if "0.002" in privacy else None
+    kind = f'"multiple"\noptions = {boxes}' if boxes else '"yes-no"'
+    path.write_text(
+        f'name = "s"\ntitle = "S"\n[privacy]\n{privacy}\n'
+        f'[[questions]]\nname = "a"\ntext = "?"\nkind = {kind}\n'
+    )
+    assert says in run("check", path).output
+
+
 def test_stated_epsilon_is_never_below_the_true_one() -> None:
     """Odds are fractions, so an asked 1.1 is met from below and shown as what it is."""
     question = {"name": "a", "kind": "yes-no", "text": "?", "epsilon": 1.1}
