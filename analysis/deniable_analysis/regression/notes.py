@@ -8,8 +8,10 @@ import numpy as np
 
 from .fit import Fit
 from .inputs import Inputs
+from .outcomes import CategoriesAt
 from .settle import Settled
 
+_PENALTY: Final = '"jeffreys"'
 _FEW: Final = 50
 """Direct answers that the reports are worth, roughly, below which to warn."""
 
@@ -17,11 +19,12 @@ _FEW: Final = 50
 def notes_on(settled: Settled, inputs: Inputs) -> list[str]:
     """Say what is wrong, or delicate, about a fit; nothing if nothing is."""
     fit, notes = settled.fit, []
+    steadier = not inputs.latent and isinstance(fit.point.outcome, CategoriesAt)
     if fit.separated:
         notes.append(
             "separated: the likelihood keeps growing, or stays the same, however far coefficients "
-            "grow, so they have no finite estimate and no standard error. More reports, fewer "
-            'predictors, or penalty="jeffreys" help.'
+            "grow, so they have no finite estimate and no standard error. More reports or fewer "
+            f"predictors help{', and so does penalty=' + _PENALTY if steadier else ''}."
         )
     elif not fit.converged:
         notes.append(
@@ -39,8 +42,8 @@ def notes_on(settled: Settled, inputs: Inputs) -> list[str]:
     if worth < _FEW and not fit.separated and not fit.penalised:
         notes.append(
             f"the noise leaves about what {max(worth, 1):.0f} direct answers would tell: estimates "
-            "this small lean away from 0, and intervals are rough; "
-            'penalty="jeffreys" is steadier.'
+            "this small lean away from 0, and intervals are rough"
+            f"{'; penalty=' + _PENALTY + ' is steadier' if steadier else ''}."
         )
     return notes
 
