@@ -15,8 +15,7 @@ from .blind import PublicKey
 from .budget import Claim, best_points, claim, read_total, sample, split
 from .channel import Channel
 from .errors import ChannelError, SurveyError, TokenError
-from .fields import Problems, read_name, read_text, read_whole
-from .question import LANGUAGE
+from .fields import Problems, is_language, read_name, read_text, read_whole
 from .survey import ARM, FORMAT, SURVEY_NAME, Results, Survey, build_survey
 
 MAX_QUESTIONS: Final = 200
@@ -62,7 +61,7 @@ def compile_survey(source: Mapping[str, Any], file: str) -> Survey:
 def _survey(source: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     problems.unknown(source, SURVEY_KEYS)
     language = source.get("language", "en")
-    if not isinstance(language, str) or not LANGUAGE.fullmatch(language):
+    if not is_language(language):
         problems.key("language").add(f': expected a language code such as "en", got {language!r}')
         language = "en"
     published: dict[str, Any] = {

@@ -15,6 +15,9 @@ from .errors import SurveyError
 from .question import LANGUAGE, decimal
 
 LONGEST: Final = {"title": 200, "intro": 5000, "text": 2000, "option": 300, "unit": 40}
+_TAG: Final = re.compile(
+    r"[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*", re.I
+)
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ufeff]|[\ud800-\udfff]")
 
 
@@ -107,6 +110,11 @@ def read_decimal(
     return exact
 
 
+def is_language(tag: object) -> TypeGuard[str]:
+    """Tell whether browsers know a code's form (RFC 5646): language, script, region, variants."""
+    return isinstance(tag, str) and bool(LANGUAGE.fullmatch(tag) and _TAG.fullmatch(tag))
+
+
 def is_number(value: object) -> TypeGuard[int | float | Decimal]:
     """Tell whether a value is a number that surveys may hold: finite, and at most a billion."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
@@ -131,7 +139,7 @@ def read_one_text(given: object, longest: int, language: str, problems: Problems
     if language not in table:
         problems.add(f": expected a text in the survey's language '{language}'")
     for tag, text in table.items():
-        if not isinstance(tag, str) or not LANGUAGE.fullmatch(tag):
+        if not is_language(tag):
             problems.add(f': expected a language code such as "en", got {tag!r}')
         if not isinstance(text, str) or not text.strip():
             problems.add(": expected a text that is not empty")

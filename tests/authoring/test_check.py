@@ -362,6 +362,19 @@ def test_no_number_crashes_or_confuses(tmp_path: Path, keys: str, says: str) -> 
     assert found.output.startswith("Error: one mistake:")
 
 
+@pytest.mark.parametrize("tag", ["en-1a", "zh-12", "en-US-US", "en-abcd-efgh", "de-a1"])
+def test_a_language_that_no_browser_knows(tmp_path: Path, tag: str) -> None:
+    """A form in such a language could not name it; others are as before."""
+    path = tmp_path / "survey.toml"
+    for language in (tag, "zh-Hant-TW", "sr-Latn", "es-419", "de-CH-1996"):
+        path.write_text(
+            f'name = "s"\ntitle = "S"\nlanguage = "{language}"\n[privacy]\nepsilon = 1\n'
+            '[[questions]]\nname = "a"\ntext = "?"\nkind = "choice"\noptions = ["a", "b"]\n'
+        )
+        refused = f'expected a language code such as "en", got {language!r}'
+        assert (refused in run("check", path).output) == (language == tag)
+
+
 @pytest.mark.parametrize(("privacy", "says"), [
     ("epsilon = 75", "got 75 for one question or box, once it is divided"),
     ("epsilon = 0.002", "got 0.0005 for one question or box, once it is divided"),
