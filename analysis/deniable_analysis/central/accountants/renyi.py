@@ -201,7 +201,8 @@ def best_epsilon(curve: Callable[[float], float], delta: float) -> float:
         curve: Divergence in nats at each order α > 1; inf where there is none.
         delta: In (0, 1).
     """
-    return least(lambda theta: epsilon_at(theta, curve(1 + theta), delta))
+    # ε falls steeply and then rises with the order; large orders cost most.
+    return least(lambda theta: epsilon_at(theta, curve(1 + theta), delta), past=_PAST)
 
 
 def best_log_delta(curve: Callable[[float], float], epsilon: float) -> float:
@@ -230,19 +231,23 @@ def log_delta_at(theta: float, value: float, epsilon: float) -> float:
     return min(bound + 1e-12 * (1 + abs(bound)), apart, 0.0)
 
 
-def least(objective: Callable[[float], float]) -> float:
+def least(objective: Callable[[float], float], past: int = _COARSE) -> float:
     """Minimise over θ = α − 1 > 0: a coarse row of orders, then bounded search near its best.
 
     Any order gives a valid bound, so the search can only cost tightness.
+
+    Args:
+        objective: What to minimise.
+        past: How many orders in a row may be worse than the best before the row is cut short.
     """
     row = np.linspace(math.log(_LEAST_ORDER), math.log(_LARGEST_ORDER), _COARSE)
     values: list[float] = []
     at = 0
     for t in row.tolist():
         values.append(objective(math.exp(t)))
-        at = at if values[at] <= values[-1] else len(values) - 1
-        if len(values) > at + _PAST and values[at] < math.inf:
-            break  # large orders cost most, and far beyond a minimum there is nothing to find
+        at = at if values[at] < values[-1] else len(values) - 1
+        if len(values) > at + past and values[at] < math.inf:
+            break
     found = minimize_scalar(
         lambda t: objective(math.exp(t)),
         bounds=(float(row[max(at - 1, 0)]), float(row[min(at + 1, _COARSE - 1)])),
