@@ -88,36 +88,47 @@ class Store(Catalogue):
         open_now = although_closed or life.status(now, held) is Status.OPEN
         room = len(reports) if target is None else max(0, target - held)
         rows = [published.row(report) for report in reports]
-        new = self._insert(session, published, rows, room if open_now else 0)
-        spent = self._spend(session, published, {i: r for i, r in enumerate(reports) if new[i]})
+        new, spent = self._insert(session, published, reports, rows, room if open_now else 0)
         outcomes = [
-            Outcome.SPENT if place in spent
-            else Outcome.STORED if new[place]
+            Outcome.STORED if stored
+            else Outcome.SPENT if row[0] in spent
             else self._compare(session, published, row)
-            for place, row in enumerate(rows)
+            for stored, row in zip(new, rows, strict=True)
         ]  # fmt: skip
         if stored := outcomes.count(Outcome.STORED):
             session.execute(self._count_up, (digest, now.date().isoformat(), stored))
         return outcomes
 
     def _insert(
-        self, session: Session, published: Published, rows: list[Row], room: int
-    ) -> list[bool]:
+        self,
+        session: Session,
+        published: Published,
+        reports: list[Report],
+        rows: list[Row],
+        room: int,
+    ) -> tuple[list[bool], set[object]]:
         """Insert rows in the order of their ids, so that no two transactions wait for each other.
 
         Of equal ids the first stays. Where there is room for fewer, it goes to the first too.
+
+        Returns:
+            For each row whether it is stored, and the ids of those whose token was spent before.
         """
         new = [False] * len(rows)
+        spent: set[object] = set()
         places = list(range(len(rows)))
-        while places and room > 0:  # repeated only where some of the first were there already
+        while places and room > 0:  # repeated only where some of the first were not stored
             now, places = places[:room], places[room:]
             now.sort(key=lambda place: rows[place][0] or 0)
             sent = [rows[place] for place in now]
             stored = session.insert(published.table, published.column_types, sent)
             for place, first in zip(now, stored, strict=True):
                 new[place] = first
+            for place in self._spend(session, published, {p: reports[p] for p in now if new[p]}):
+                new[place] = False
+                spent.add(rows[place][0])
             room -= sum(new[place] for place in now)
-        return new
+        return new, spent
 
     def _spend(self, session: Session, published: Published, new: Mapping[int, Report]) -> set[int]:
         """Spend the tokens of new reports, and take back each whose token was spent before."""

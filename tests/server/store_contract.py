@@ -340,6 +340,15 @@ class StoreContract:
         assert stored.token is None
         assert stored.answers == sent.answers
 
+    def test_a_spent_token_takes_no_place(self, store: Store) -> None:
+        """The last place of a survey goes to a good report, whatever came in the same commit."""
+        published, one = store.publish(INVITED, Limits(target=2)), token()
+        assert store.add([(published, report(INVITED, token=one))]) == [Outcome.STORED]
+        again, good, late = (report(INVITED, token=each) for each in (one, token(), token()))
+        found = store.add([(published, each) for each in (again, again, good, late)])
+        assert [o.value for o in found] == ["spent", "spent", "stored", "closed"]
+        assert store.count(published) == sum(store.days(published).values()) == 2
+
     def test_tokens_of_elsewhere(self, store: Store) -> None:
         """What was used in a store that is merged into this one is used here too."""
         published, sent = store.publish(INVITED), report(INVITED, token=token())
