@@ -94,7 +94,7 @@ def _run(
         report = device.respond(survey, ask(survey, language), language=language, arm=arm)
     else:
         click.echo("A report for this survey is waiting from before; it is sent unchanged.")
-    _show(survey, report)
+    _show(survey, report, language)
     if url is None:
         click.echo("Nothing was sent: give --to URL to send this report.")
     elif click.confirm("Send this report?", default=True):
@@ -104,11 +104,17 @@ def _run(
         click.echo("Nothing was sent. The report is kept, so that no second one is ever drawn.")
 
 
-def _show(survey: Survey, report: Report) -> None:
+def _show(survey: Survey, report: Report, language: str | None) -> None:
     click.echo("\nThis is all that is sent:")
     click.echo(f"  {report.to_json().decode()}")
-    for item in survey.items:
-        if item.name in report.answers:
-            sent = ", ".join(item.labels[index] for index in report.answers[item.name])
-            click.echo(f"  {item.name}: {sent}")
+    for question in survey.questions:
+        boxes = question.options if question.kind == "multiple" else ()
+        # Options as they were read; what deniability adds after them has no translation.
+        read = [] if boxes else [option.to(language) for option in question.options]
+        for place, item in enumerate(question.items):
+            if item.name in report.answers:
+                labels = [*read, *item.labels[len(read) :]]
+                sent = ", ".join(labels[index] for index in report.answers[item.name])
+                box = f" ({boxes[place].to(language)})" if boxes else ""
+                click.echo(f"  {item.name}{box}: {sent}")
     click.echo(reveal(survey))

@@ -88,3 +88,19 @@ def test_arms(tmp_path: Path, words: list[str]) -> None:
     assert found.exit_code == 1
     assert "expects one of the arms north, south" in found.output
     assert "Did you eat" not in found.output
+
+
+def test_what_is_sent_is_shown_as_it_was_read(tmp_path: Path) -> None:
+    """Options are shown in the language of the questions, and a box by what it says."""
+    file = tmp_path / "survey.toml"
+    options = '[{ en = "yes", de = "ja" }, { en = "no", de = "nein" }]'
+    questions = [f'name = "{kind[0]}"\nkind = "{kind}"\noptions = {options}\ntext = "?"\n'
+                 for kind in ("choice", "multiple")]  # fmt: skip
+    head = 'name = "s"\ntitle = "S"\n[privacy]\nepsilon = 30\n'
+    file.write_text(head + "".join(f"[[questions]]\n{question}" for question in questions))
+    words = [str(file), "--device", str(tmp_path / "d.db"), "--max-epsilon", "50"]
+    found = CliRunner().invoke(answer, [*words, "--language", "de"], input="2\n1\n")
+    assert found.exit_code == 0, found.output
+    shown = [line.split(":")[0].strip() for line in found.output.splitlines()]
+    assert {"m.1 (ja)", "m.2 (nein)"} <= set(shown)
+    assert "  c: nein" in found.output or "  c: ja" in found.output
