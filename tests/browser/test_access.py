@@ -22,7 +22,8 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 
 def axe(visitor: Visitor) -> list[str]:
     """Give what axe finds, and what it cannot decide, as rule and place."""
-    visitor.page.evaluate(AXE)
+    if not visitor.page.evaluate("!!window.axe"):
+        visitor.page.evaluate(AXE)
     found: dict[str, Any] = visitor.page.evaluate("(tags) => axe.run({ runOnly: tags })", RULES)
     return [
         f"{rule['id']}: {node['target']} {node['any'] or node['all'] or node['none']}"

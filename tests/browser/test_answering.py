@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
 
 from .site import Site
 from .surveys import SURVEYS
@@ -124,6 +127,39 @@ def test_a_blocked_request_is_shown_to_the_respondent(visit: Visit, wire: Wire) 
     visitor.wait(lambda: visitor.says("Not sent yet"))
     assert visitor.says("The server could not be reached, or something blocked the request.")
     assert visitor.all("button", "Send the same report")
+    assert not wire.reports
+
+
+@pytest.mark.parametrize("year", [1971, 2099])
+def test_a_clock_that_is_wrong(visit: Visit, wire: Wire, site: Site, year: int) -> None:
+    """No part of asking, drawing, keeping and sending looks at the device's date."""
+    visitor = visit()
+    visitor.page.clock.install(time=datetime(year, 12, 31, 23, 59, 59, tzinfo=UTC))
+    visitor.open("short")
+    assert visitor.page.evaluate("new Date().getUTCFullYear()") in (year, year + 1)
+    before = site.count("short")
+    fill_short(visitor)
+    visitor.send()
+    visitor.wait(lambda: bool(visitor.all("heading", SENT)))
+    assert site.count("short") == before + 1
+    assert f"{year}" not in wire.reports[0].body.decode().partition('"survey"')[2]
+    visitor.open("short", "heading")
+    visitor.wait(lambda: visitor.says("This device has answered this survey"))
+    assert len(wire.reports) == 1
+
+
+def test_arrows_in_five_options(visit: Visit, wire: Wire) -> None:
+    """Every arrow goes one option on, and round; the page stays, and nothing is sent."""
+    visitor = visit().open("short")
+    labels = [str(option) for option in SURVEYS["short"]["regret"].options]
+    visitor.tab_to("radio", labels[0]).press("Space")
+    for key, step in (("ArrowRight", 1), ("ArrowDown", 1), ("ArrowLeft", -1), ("ArrowUp", -1)):
+        for _ in labels:
+            place = labels.index(visitor.focused().name)
+            visitor.press(key)
+            now = [node.name for node in visitor.all("radio") if node["checked"] == "true"]
+            assert now == [visitor.focused().name] == [labels[(place + step) % len(labels)]]
+    assert visitor.page.evaluate("scrollX") == 0
     assert not wire.reports
 
 

@@ -79,11 +79,11 @@ COMPLAINTS: dict[str, tuple[str, ...]] = {
         "tests/complaints/test_formula.py::test_a_workbook",
     ),
     "arrow keys in a radio group of five skip, leave or send": (
-        "tests/complaints/test_answering.py::test_arrows_in_five_options",
+        "tests/browser/test_answering.py::test_arrows_in_five_options",
         "tests/browser/test_answering.py::test_arrows_and_enter_neither_send_nor_move_on",
     ),
     "a device whose clock is in 2099 cannot answer, or never again": (
-        "tests/complaints/test_answering.py::test_a_clock_that_is_wrong",
+        "tests/browser/test_answering.py::test_a_clock_that_is_wrong",
         "tests/server/test_intake.py::test_dates_and_target",
         "tests/server/drills.py::clock_jumps",
     ),
