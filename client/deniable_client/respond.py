@@ -45,7 +45,8 @@ def respond(
         max_epsilon: Refuse a survey whose total ε is above this.
 
     Raises:
-        SurveyError: If *arm* is not one of the survey's.
+        SurveyError: If *arm* is not one of the survey's, or the survey is answered in waves, whose
+            permanent noise only ``Device`` keeps.
         TokenError: If the survey is by invitation and the token is not of its key.
         BudgetError: If the survey's ε is above *max_epsilon*. Nothing was drawn.
         AnswerError: If an answer is not allowed. The message never repeats the answer.
@@ -57,6 +58,10 @@ def respond(
     >>> report.answers["smokes"] in [(0,), (1,)]
     True
     """
+    if survey.memoize:
+        # Fresh noise in each wave could be averaged away, and that is what waves promise against.
+        raise SurveyError([f"survey '{survey.name}' is answered in waves: use Device, which keeps "
+                           "the noise from one wave to the next"])  # fmt: skip
     check_limit(survey.name, survey.epsilon, max_epsilon)
     check_token(survey, token)
     report = respond_with(system, survey, answers, language=language, arm=arm)

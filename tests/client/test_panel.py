@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deniable_client import Device
+from deniable_client import Device, respond
 from deniable_client.panel import _keys
 from deniable_protocol import BudgetError, Channel, Survey, SurveyError
 
@@ -153,6 +153,12 @@ def test_unknown_arm(tmp_path: Path) -> None:
         with pytest.raises(SurveyError, match="expects one of the arms wave-0"):
             device.respond(panel(), {"used": True}, arm=arm)
     assert device.spent == 1
+
+
+def test_waves_need_a_device() -> None:
+    """Without memory each wave would have fresh noise, against what the survey promises."""
+    with pytest.raises(SurveyError, match="waves: use Device"):
+        respond(panel(), {"used": True}, arm="wave-0")
 
 
 def test_another_box_or_another_range_is_another_item(tmp_path: Path) -> None:
