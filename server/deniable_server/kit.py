@@ -29,7 +29,10 @@ _INSTEAD: Final = {  # of what sends, and of what a kit has no use for
 }
 _BY_NAME: Final = ("outcome.js", "learn.js")  # loaded later, so no module imports them
 _MAIN: Final = "kit/main.js"
-_PAGE_STYLE: Final = "body{margin:0}main,footer{max-width:38rem;margin:auto;padding:1rem}"
+_PAGE_STYLE: Final = (
+    ":root{background:light-dark(#faf9f6,#14181a)}body{margin:0}"
+    "main,footer{max-width:38rem;margin:auto;padding:1rem}"
+)
 _START: Final = """const MODULES = {};
 const sheet = (text) => URL.createObjectURL(new Blob([text], { type: "text/css" }));
 const SHEETS = { "deniable.css": sheet(%s), "more.css": sheet("") };

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from .test_access import axe
 from .visitor import Visitor
 
 SURVEY = """
@@ -71,8 +72,13 @@ def test_a_draft(chromium: Browser, address: str, file: Path) -> None:
         "fetch('/v1/surveys/draft/reports', {method: 'POST', body: '{}'}).then((r) => r.status)"
     )
     assert status in (404, 405)
+    opened = Visitor(context, address, opened=True)
+    opened.page.goto(address)
+    opened.wait(lambda: bool(opened.all("radio")))
+    assert axe(opened) == []
     file.write_text(SURVEY.replace("yes-no", "yesno"))
     visitor.page.goto(address)
     assert visitor.says("The survey is not ready")
     assert visitor.says("question 'smokes'")
+    assert axe(visitor) == []
     context.close()

@@ -89,6 +89,7 @@ COMPLAINTS: dict[str, tuple[str, ...]] = {
     ),
     "a request is blocked and the respondent is thanked": (
         "tests/browser/test_answering.py::test_a_blocked_request_is_shown_to_the_respondent",
+        "tests/embedding/test_ways.py::test_a_blocked_request_is_shown_in_a_plain_form",
         "tests/client/test_submit.py::test_no_detour_counts_as_an_acknowledgement",
     ),
 }

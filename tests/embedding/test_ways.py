@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.site import Site
 from tests.browser.wire import Wire
@@ -62,6 +63,24 @@ def test_plain_form(visit: Visit, wire: Wire, site: Site, pages: Any) -> None:
     assert reader.page.evaluate("document.querySelectorAll(':checked').length") == 0
     assert reader.page.locator("[data-name=pay]").input_value() == ""
     assert reader.violations() == []
+
+
+def test_a_blocked_request_is_shown_in_a_plain_form(visit: Visit, wire: Wire,
+                                                    pages: Any) -> None:  # fmt: skip
+    """Something on the device refuses the request: that is said, and that the report is kept."""
+    reader = visit()
+    page = reader.page
+    page.clock.install()
+    page.route("**/reports", lambda route: route.abort("blockedbyclient"))
+    reader.read("plain").answer_plain()
+    page.get_by_role("button").click()
+    expect(page.locator("output")).to_contain_text("the same report again, 2 of 5")
+    reader.wait(lambda: page.clock.run_for(5_000) or "deniable-error network" in reader.heard)
+    shown = page.locator("output").text_content() or ""
+    assert "something blocked the request" in shown
+    assert "is kept on this device" in shown
+    assert not wire.reports
+    assert leaks(reader, wire, pages) == []
 
 
 def test_surveyjs(visit: Visit, wire: Wire, site: Site, pages: Any) -> None:
