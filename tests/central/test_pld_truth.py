@@ -172,7 +172,7 @@ def test_a_lattice_keeps_both_masses_and_dominates() -> None:
                 float(weight @ np.maximum(-np.expm1(epsilon - losses), 0.0))
                 for weight, losses in ((down.mass, down.losses), (mass, loss), (up.mass, up.losses))
             )
-            assert kind - 1e-7 <= exact <= unkind + 1e-7  # quadrature across the corner at ε
+            assert kind - 1e-5 <= exact <= unkind + 1e-5  # quadrature across the corner at ε
 
 
 def test_frequencies_are_summed_to_their_error_bound() -> None:

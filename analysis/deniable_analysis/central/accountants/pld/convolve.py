@@ -170,7 +170,8 @@ def _certified(
     scale = total.cgf(theta) - theta * centre
     power = np.clip(-theta * (losses - centre), -700.0, _LARGEST_POWER)
     plain = masses * np.exp(power)
-    shrunk = plain * np.exp(np.clip(centre - losses, -700.0, _LARGEST_POWER))
+    steeper = np.clip(-(1 + theta) * (losses - centre), -700.0, _LARGEST_POWER)
+    shrunk = masses * np.exp(steeper)
     top, bottom = float(losses[-1]), float(losses[0])
     above = math.exp(min(total.log_tail(theta, window.up, top), 0.0))
     under = math.exp(min(total.log_tail(theta, -window.down, bottom), 0.0))
