@@ -9,6 +9,7 @@ wait there does not hold up the others.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,6 +20,10 @@ from deniable_protocol import StoreError
 from .published import Entry, Outcome
 
 DEFAULT_CAPACITY: Final = 4096
+MOST_CALLERS: Final = 40
+"""So many may wait for a disk that is stuck; the server's other threads go on answering."""
+
+_STUCK_SECONDS: Final = 2.0
 
 
 class Sink(Protocol):
@@ -58,6 +63,7 @@ class GroupWriter:
         self._store, self._capacity, self._patience = store, capacity, patience
         self._lock = threading.Lock()
         self._next = _Group()
+        self._callers, self._running = 0, dict[int, float]()
         self._thread = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="writer")
 
     def submit(self, entries: Sequence[Entry]) -> list[Outcome]:
@@ -74,6 +80,8 @@ class GroupWriter:
         if not entries:
             return []
         with self._lock:
+            if self._callers >= MOST_CALLERS and self._is_stuck():
+                raise StoreError(f"the disk has been busy for more than {_STUCK_SECONDS:g} seconds")
             group, start = self._next, len(self._next.entries)
             if start + len(entries) > self._capacity:
                 raise StoreError(f"more than {self._capacity} reports wait for the disk")
@@ -83,17 +91,32 @@ class GroupWriter:
                 except RuntimeError:
                     raise StoreError("the server is stopping") from None
             group.entries.extend(entries)
+            patience = self._patience if self._callers < MOST_CALLERS else _STUCK_SECONDS
+            self._callers += 1
         try:
-            outcomes = group.commit.result(self._patience)
+            outcomes = group.commit.result(min(patience, self._patience))
         except TimeoutError:
-            raise StoreError(f"the disk took more than {self._patience:g} seconds") from None
+            raise StoreError(f"the disk took more than {patience:g} seconds") from None
+        finally:
+            with self._lock:
+                self._callers -= 1
         return outcomes[start : start + len(entries)]
 
     def close(self) -> None:
         """Commit everything that waits, then stop."""
         self._thread.shutdown(wait=True)
 
+    def _is_stuck(self) -> bool:
+        began = min(self._running.values(), default=None)
+        return began is not None and time.monotonic() - began > _STUCK_SECONDS
+
     def _commit_next(self) -> list[Outcome]:
+        key = threading.get_ident()
         with self._lock:
             group, self._next = self._next, _Group()
-        return self._store.add(group.entries)
+            self._running[key] = time.monotonic()
+        try:
+            return self._store.add(group.entries)
+        finally:
+            with self._lock:
+                del self._running[key]

@@ -141,3 +141,20 @@ def test_several_threads(gate: Gate) -> None:
         found = [each.result() for each in waiting]
     assert found == [[Outcome.STORED]] * 3 + [[Outcome.SAME]] * 6
     assert [len(group) for group in gate.groups] == [1, 1, 1, 6]
+
+
+def test_stuck_disk(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many may wait for a busy disk; once it is stuck, more are refused at once."""
+    monkeypatch.setattr("deniable_server.writer._STUCK_SECONDS", 0.5)
+    with closing(GroupWriter(gate)) as writer, ThreadPoolExecutor(50) as pool:
+        waiting = [pool.submit(writer.submit, entries("1"))]
+        assert gate.entered.acquire(timeout=10)
+        waiting += [pool.submit(writer.submit, entries(f"{n:02}")) for n in range(20, 59)]
+        wait_for(39, writer)
+        while not writer._is_stuck():
+            threading.Event().wait(0.01)
+        with pytest.raises(StoreError, match=r"busy for more than 0\.5 seconds"):
+            writer.submit(entries("6"))
+        gate.open.set()
+        assert [found.result() for found in waiting] == [[Outcome.STORED]] * 40
+        assert writer.submit(entries("7")) == [Outcome.STORED]
