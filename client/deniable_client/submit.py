@@ -99,8 +99,8 @@ def submit(
         SubmitError: If the server refuses the report or stays out of reach.
     """
     address, body = survey_address(url) + "/reports", report.to_json()
-    status, _, attempts = _deliver(address, body, timeout, waits, sleep)
-    return Receipt(new=status == 201, attempts=attempts)
+    status, attempts = _deliver(address, body, "status", timeout, waits, sleep)
+    return Receipt(new=status == "stored", attempts=attempts)
 
 
 def request_signature(
@@ -129,21 +129,25 @@ def request_signature(
     """
     body = canonical({"code": code, "blinded": blinded.hex()})
     address = survey_address(url) + "/tokens"
-    _, answer, _ = _deliver(address, body, timeout, waits, sleep)
+    signed, _ = _deliver(address, body, "signed", timeout, waits, sleep)
     try:
-        return bytes.fromhex(read_strict(answer)["signed"])
-    except (ValueError, TypeError, KeyError):
+        return bytes.fromhex(signed)
+    except ValueError:
         raise SubmitError("the issuer's answer is not a signature") from None
 
 
 def _deliver(
     address: str,
     body: bytes,
+    member: str,
     timeout: float,
     waits: Sequence[float],
     sleep: Callable[[float], object],
-) -> tuple[int, bytes, int]:
-    """Send the same bytes until they are accepted; give status, answer and number of attempts."""
+) -> tuple[str, int]:
+    """Send the same bytes until they are accepted; give a member of the answer, and attempts.
+
+    Whatever else says 200, such as a network's log-in page, has no such member.
+    """
     problem = "no attempt was made"
     for attempt, wait in enumerate((*waits, None), 1):
         try:
@@ -151,14 +155,22 @@ def _deliver(
         except SubmitError as error:
             problem = str(error)
         else:
-            if status in (200, 201):
-                return status, answer, attempt
+            if status in (200, 201) and (found := _member(answer, member)) is not None:
+                return found, attempt
             problem = f"the server answered {status}: {_title(status, answer)}"
-            if status < 500 and status not in (408, 425, 429):
+            if 201 < status < 500 and status not in (408, 425, 429):
                 raise SubmitError(problem)
         if wait is not None:
             sleep(min(wait * (1 + secrets.randbelow(501) / 1000), _LONGEST_WAIT))
     raise SubmitError(f"{problem} (after {len(waits) + 1} attempts; it is safe to try again)")
+
+
+def _member(answer: bytes, name: str) -> str | None:
+    try:
+        found = read_strict(answer)[name]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return found if isinstance(found, str) else None
 
 
 def _request(address: str, body: bytes | None) -> urllib.request.Request:
@@ -191,7 +203,9 @@ def _exchange(request: urllib.request.Request, timeout: float) -> tuple[int, byt
 
 def _title(status: int, answer: bytes) -> str:
     """Take the title of a problem document; the server wrote it, so keep it short and plain."""
-    if 300 <= status < 400:
+    if status < 300:
+        return "with something that is no acknowledgement"
+    if status < 400:
         return "it points to another address; give that one"
     try:
         title = json.loads(answer)["title"]

@@ -45,7 +45,8 @@ class RateLimiter:
         with self._lock:
             self._turn()
             name = hmac.digest(self._key, _network(address).encode(), "sha256")
-            count = self._counts.get(name, 0) + cost
+            # What is larger than the limit may go on by itself, or it never could.
+            count = self._counts.get(name, 0) + min(cost, self.most)
             if count > self.most:
                 return False
             self._counts[name] = count

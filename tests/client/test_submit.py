@@ -60,10 +60,13 @@ def reply(status: str, body: bytes = b"{}") -> bytes:
     return head.encode() + body
 
 
+STORED, SAME = b'{"status": "stored"}', b'{"status": "same"}'
+
+
 def test_retries_the_same_bytes(survey: Survey) -> None:
     """Lost replies and 503 are retried with back-off, and every attempt carries the same body."""
     report, waited = respond(survey, {"used": True}), list[float]()
-    with server([None, reply("503 Busy"), b"garbage", reply("200 OK")]) as (url, seen):
+    with server([None, reply("503 Busy"), b"garbage", reply("200 OK", SAME)]) as (url, seen):
         receipt = submit(report, url, sleep=waited.append)
     assert receipt == Receipt(new=False, attempts=4)
     assert {request.split(b"\r\n\r\n", 1)[1] for request in seen} == {report.to_json()}
@@ -74,7 +77,7 @@ def test_retries_the_same_bytes(survey: Survey) -> None:
 def test_request_holds_nothing_else(survey: Survey) -> None:
     """The address, the headers and the body hold the report and no word about the device."""
     report = respond(survey, {"used": True})
-    with server([reply("201 Created")]) as (url, seen):
+    with server([reply("201 Created", STORED)]) as (url, seen):
         assert submit(report, url) == Receipt(new=True, attempts=1)
     head = seen[0].split(b"\r\n\r\n")[0].decode().split("\r\n")
     assert head[0] == "POST /v1/surveys/a/reports HTTP/1.1"
@@ -107,6 +110,18 @@ def test_no_detour_counts_as_an_acknowledgement(survey: Survey, status: str) -> 
     ):
         submit(report, url, sleep=_never)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("page", [b"<h1>Log in</h1>", b"{}", b"[]", b'{"status": 1}', b""])
+def test_no_page_counts_as_an_acknowledgement(survey: Survey, page: bytes) -> None:
+    """What a network answers in the server's place is no acknowledgement; sending goes on."""
+    report = respond(survey, {"used": True})
+    with server([reply("200 OK", page), reply("201 Created", STORED)]) as (url, seen):
+        assert submit(report, url, sleep=lambda _: None) == Receipt(new=True, attempts=2)
+    assert len(seen) == 2
+    with server([reply("200 OK", page)]) as (url, seen), pytest.raises(SubmitError) as caught:
+        submit(report, url, waits=(), sleep=_never)
+    assert "no acknowledgement" in str(caught.value)
 
 
 def test_out_of_reach(survey: Survey) -> None:

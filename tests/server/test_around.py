@@ -82,7 +82,8 @@ def test_limit_counts_reports(tmp_path: Path) -> None:
     services(app).store.publish(SHOWN)
     http = app.test_client()
     for network, count, status in (("192.0.2.7", 5, 207), ("192.0.2.8", 1, 429),
-                                   ("198.51.100.1", 6, 429), ("198.51.100.1", 4, 207)):  # fmt: skip
+                                   ("198.51.100.1", 4, 207), ("198.51.100.1", 6, 429),
+                                   ("203.0.113.1", 6, 207), ("203.0.113.1", 1, 429)):  # fmt: skip
         sent = dump([body(SHOWN) for _ in range(count)])
         found = http.post(
             REPORTS, data=sent, headers={"X-Forwarded-For": f"203.0.113.9, {network}"}
