@@ -46,7 +46,9 @@ def main() -> None:
         with Server(folder, options=["--issuer", str(folder / "issuer.db")]) as server:
             url = f"http://{server.host}:{server.port}"
             # Three operations of the intake, of which each is sent what is allowed and what is not.
-            seen = fuzz(load(url), examples=-(-given.examples // 6), few=given.examples // 100)
+            seen = fuzz(
+                load(url), examples=-(-given.examples // 6), few=given.examples // 100, anew=True
+            )
             for (label, status), count in sorted(seen.items()):
                 print(f"{label:40} {status} {count:7,}")
             print(f"{seen.total():,} requests in {time.perf_counter() - start:.0f} s", flush=True)

@@ -35,13 +35,14 @@ DEEP = NAMED[:3]
 Seen = Counter[tuple[str, int]]
 
 
-def fuzz(schema: Any, examples: int, few: int) -> Seen:
+def fuzz(schema: Any, examples: int, few: int, *, anew: bool = False) -> Seen:
     """Send requests of every operation, and raise what the contract does not say of an answer.
 
     Args:
         schema: The contract, as schemathesis loaded it.
         examples: How many requests of each kind (allowed, not allowed) go to the intake's routes.
         few: How many go to each of the others.
+        anew: Whether to make other requests than in the last run.
 
     Returns:
         How often each operation answered with each status.
@@ -54,18 +55,20 @@ def fuzz(schema: Any, examples: int, few: int) -> Seen:
             if mode is GenerationMode.NEGATIVE and not _can_be_wrong(operation):
                 continue
             count = examples if operation.path in DEEP else few
-            _send_many(operation, operation.as_strategy(generation_mode=mode), count, seen)
+            _send_many(operation, mode, count, seen, anew=anew)
     return seen
 
 
-def _send_many(operation: Any, strategy: Any, count: int, seen: Seen) -> None:
+def _send_many(operation: Any, mode: GenerationMode, count: int, seen: Seen, *, anew: bool) -> None:
+    strategy = operation.as_strategy(generation_mode=mode)
+
     @settings(
         max_examples=count, deadline=None, database=None, phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
+        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet, derandomize=not anew,
     )  # fmt: skip
     @given(case=strategy, survey=st.sampled_from([None, *SURVEYS]), change=_CHANGES)
     def send(case: Any, survey: Survey | None, change: str) -> None:
-        allowed = case.meta.generation.mode is GenerationMode.POSITIVE
+        allowed = mode is GenerationMode.POSITIVE
         if survey is not None and (allowed or _has_wrong_body(case)) and operation.path in NAMED:
             case.path_parameters["name"] = survey.name
             if allowed and operation.path == REPORTS:
