@@ -35,8 +35,10 @@ export async function send(report, url, { waits = [1, 2, 4, 8], sleep = pause, o
   for (let attempt = 1, wait = 0; ; attempt++) {
     try {
       // A text body is text/plain, which needs no preflight.
-      const { status } = await exchange(`${url}/reports`, { method: "POST", body: report });
-      return { new: status === 201, attempts: attempt };
+      const reply = await exchange(`${url}/reports`, { method: "POST", body: report });
+      const { status } = await reply.json().catch(unreachable);
+      if (!/^(stored|same)$/.test(status)) unreachable(); // a network's log-in page says 200 as well
+      return { new: status === "stored", attempts: attempt };
     } catch (error) {
       const again = error instanceof DeniableError && ["network", "busy"].includes(error.reason);
       if (!again || (wait === waits.length && !offline())) throw error;
