@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
-from deniable_analysis.design import Design
+from deniable_analysis.design import DIRECT, Design
 from deniable_analysis.intervals import unclipped
 from deniable_analysis.planning import Allocation, plan
 from deniable_analysis.planning_power import exact_power, normal_power
-from deniable_analysis.targets import DIRECT, Cell, Difference, Share, Target
+from deniable_analysis.targets import Cell, Difference, Share, Target
 from deniable_protocol import Channel, EstimateError
 
 FORCED = Design(Fraction(2, 3), Fraction(1, 6))
