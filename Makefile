@@ -13,7 +13,7 @@ demo: .venv/ready-all  ## Run a whole survey: 2,000 respondents, server, report 
 
 test: check  ## Check the code, then run every test
 	$(NODE) --test tests/js/*.test.mjs
-	$(BIN)/pytest -n 2 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 check: .venv/ready-dev  ## Format, lint, types and import directions, in Python and JavaScript
 	$(BIN)/ruff format --check .

@@ -49,8 +49,9 @@ def logits(replicates: int) -> Iterator[str]:
             steady.append((found.params[1], found.bse[1]))
         ml, jeffreys = np.array(likely), np.array(steady)
         gone = 1 - len(ml) / replicates
+        share = 100 * said / replicates
         yield (
-            f"| {n:,} | {100 * gone:.1f} % | {100 * said / replicates:.1f} % | {rmse(ml):.3f} | {coverage(ml):.3f} "
+            f"| {n:,} | {100 * gone:.1f} % | {share:.1f} % | {rmse(ml):.3f} | {coverage(ml):.3f} "
             f"| {failed} of {replicates:,} | {jeffreys[:, 0].mean():.3f} | {rmse(jeffreys):.3f} "
             f"| {coverage(jeffreys):.3f} |\n"
         )
