@@ -229,6 +229,10 @@ def test_a_changed_survey_is_another(visit: Visit, wire: Wire, site: Site, pages
     reader.wait(lambda: site.count("tickets") == before + 1)
     assert reader.all("radio")
     assert len(set(bodies(wire))) == 1
+    identifier = json.loads(bodies(wire)[0])["id"]
+    reader.wait(
+        lambda: identifier not in json.dumps(reader.context.storage_state(indexed_db=True))
+    )  # it has heard of the acknowledgement
     reader.page.reload()
     reader.hear("deniable-ready")
     assert len(bodies(wire)) == 2, "the acknowledged one is not sent again"
