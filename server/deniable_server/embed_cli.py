@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from deniable_protocol import DeniableError, Question, Survey
+from deniable_protocol import Question, Survey
 from deniable_protocol.question import decimal
 
 from .browser_files import BrowserFiles
-from .store import ReportStore
+from .database_cli import database_option, opened, plainly, versions
 
 CONNECT = "script-src {0}; style-src {0}; connect-src {0}; form-action 'none'; base-uri 'none'"
 
@@ -24,18 +24,13 @@ CONNECT = "script-src {0}; style-src {0}; connect-src {0}; form-action 'none'; b
     "--server", "origin", required=True, metavar="URL",
     help="Where respondents reach this server, such as https://survey.example.org.",
 )  # fmt: skip
-@click.option(
-    "--database",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("deniable.db"),
-    show_default=True,
-    help="SQLite file that holds SURVEY, where that is a name.",
-)
+@database_option
 @click.option("--form", is_flag=True, help="Print a plain form to style, not a ready-made element.")
 @click.option("--arm", help="Collection arm of the page, where the survey has arms.")
 @click.option("--lang", help="Language to start in; else the reader's, where it is spoken.")
+@plainly
 def embed(
-    survey: str, origin: str, database: Path, *, form: bool, arm: str | None, lang: str | None
+    survey: str, origin: str, database: str, *, form: bool, arm: str | None, lang: str | None
 ) -> None:
     """Print the HTML that puts SURVEY into a page of another site.
 
@@ -43,24 +38,18 @@ def embed(
     the survey and every script: a browser takes no other, whoever may have changed them. After an
     upgrade of the server, or a change of the survey, print it again.
     """
-    try:
-        if not re.fullmatch(r"https?://[^/\s]+/?", origin):
-            raise click.BadParameter(
-                "expected such as https://survey.example.org", param_hint="--server"
-            )
-        found = _find(survey, database)
-        files = BrowserFiles()
-        if (arm is not None or found.arms) and arm not in found.arms:
-            known = ", ".join(found.arms) or "none"
-            raise click.BadParameter(
-                f"expected one of the survey's arms: {known}", param_hint="--arm"
-            )
-        click.echo(
-            "\n".join(snippet(found, files, origin.rstrip("/"), form=form, arm=arm, lang=lang))
+    if not re.fullmatch(r"https?://[^/\s]+/?", origin):
+        raise click.BadParameter(
+            "expected such as https://survey.example.org", param_hint="--server"
         )
-        click.echo(policy(origin.rstrip("/")), err=True)
-    except DeniableError as error:
-        raise click.ClickException(str(error)) from None
+    origin = origin.rstrip("/")
+    found = _find(survey, database)
+    if (arm is not None or found.arms) and arm not in found.arms:
+        known = ", ".join(found.arms) or "none"
+        raise click.BadParameter(f"expected one of the survey's arms: {known}", param_hint="--arm")
+    lines = snippet(found, BrowserFiles(), origin, form=form, arm=arm, lang=lang)
+    click.echo("\n".join(lines))
+    click.echo(policy(origin), err=True)
 
 
 def snippet(
@@ -129,17 +118,13 @@ def _question(question: Question) -> Iterator[str]:
     yield "</fieldset>"
 
 
-def _find(survey: str, database: Path) -> Survey:
+def _find(survey: str, database: str) -> Survey:
     path = Path(survey)
     if path.suffix in (".toml", ".json"):
         return Survey.load(path)
-    if not database.exists():
-        raise click.BadParameter(f"{database} does not exist", param_hint="--database")
-    store = ReportStore(database)
-    try:
-        published = store.newest(survey)
-    finally:
-        store.close()
-    if published is None:
-        raise click.BadParameter(f"{database} holds no survey of this name", param_hint="SURVEY")
-    return published.survey
+    if "@" in survey:
+        raise click.BadParameter(
+            "expected a name alone: a server gives out the newest version", param_hint="SURVEY"
+        )
+    with opened(database) as store:
+        return versions(store, survey)[-1].survey

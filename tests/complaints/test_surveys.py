@@ -131,7 +131,7 @@ def test_a_draft_that_was_never_published(tmp_path: Path) -> None:
     lines.write_text(json.dumps(body))
     found = run("import", lines, "--database", path, status=1)
     assert "its survey is not published here" in found.output + found.stderr
-    found = run("embed", draft.name, "--server", "https://a.example", "--database", path, status=2)
-    assert "holds no survey of this name" in found.output + found.stderr
+    found = run("embed", draft.name, "--server", "https://a.example", "--database", path, status=1)
+    assert f"there is no survey '{draft.name}'" in found.output + found.stderr
     with pytest.raises(EstimateError):
         read_reports(path, draft.name)

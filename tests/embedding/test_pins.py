@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 from click.testing import CliRunner
 
+from deniable_server import ReportStore
 from deniable_server.browser_files import ENTRIES, in_use
 from deniable_server.embed_cli import embed
 from deniable_server.lean import lean_style
@@ -68,7 +71,7 @@ def test_every_file_is_served_as_it_is_pinned(site: Site, entry: str) -> None:
         zipped.close()
 
 
-def test_the_verb_prints_what_to_paste() -> None:
+def test_the_verb_prints_what_to_paste(tmp_path: Path) -> None:
     """The snippet holds the hash of the script and the digest of the survey."""
     path = str(ROOT / "examples/embedding/survey.toml")
     server = ["--server", "https://survey.example.org"]
@@ -77,6 +80,11 @@ def test_the_verb_prints_what_to_paste() -> None:
     assert FILES.index("embed").integrity in found.stdout
     assert surveys()["tickets"].digest in found.stdout
     assert "form-action 'none'" in found.stderr
+    with closing(ReportStore(tmp_path / "s.db")) as store:
+        store.publish(surveys()["tickets"])
+    named = CliRunner().invoke(embed, ["tickets", "--database", str(tmp_path / "s.db"), *server])
+    assert named.stdout == found.stdout
+    assert CliRunner().invoke(embed, ["tickets@1", *server]).exit_code == 2
     form = CliRunner().invoke(embed, [path, *server, "--form"])
     assert FILES.index("plain").integrity in form.stdout
     assert " name=" not in form.stdout
