@@ -91,26 +91,26 @@ def _form(survey: Survey, address: str, arm: str | None, lang: str | None) -> It
            f'method="dialog" autocomplete="off" lang="{lang or survey.language}">')  # fmt: skip
     yield "  <fieldset disabled>"
     for question in survey.questions:
-        yield from (f"    {line}" for line in _question(question))
+        yield from (f"    {line}" for line in _question(question, lang or survey.language))
     yield "    <button>Randomize and send</button>"
     yield "  </fieldset>"
     yield "  <output></output>"
     yield "</form>"
 
 
-def _question(question: Question) -> Iterator[str]:
-    text, name = escape(str(question.text)), question.name
+def _question(question: Question, language: str) -> Iterator[str]:
+    text, name = escape(question.text.to(language)), question.name
     mark = f' data-question="{name}"' if question.show_if else ""
     if question.grid is not None:
         low, high, step = map(decimal, (question.grid.low, question.grid.high, question.grid.step))
-        unit = f" {escape(str(question.grid.unit))}" if question.grid.unit else ""
+        unit = f" {escape(question.grid.unit.to(language))}" if question.grid.unit else ""
         yield (f'<p{mark}><label>{text} <input type="number" data-name="{name}" min="{low}" '
                f'max="{high}" step="{step}"></label>{unit}</p>')  # fmt: skip
         return
     kind = "checkbox" if question.kind == "multiple" else "radio"
     yield f"<fieldset{mark}><legend>{text}</legend>"
     for option in question.options:
-        label = escape(str(option))
+        label = escape(option.to(language))
         yield (f'  <label><input type="{kind}" data-name="{name}" value="{label}"> '
                f"{label}</label>")  # fmt: skip
     if question.optional and kind == "radio":

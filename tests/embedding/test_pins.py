@@ -13,9 +13,10 @@ from click.testing import CliRunner
 
 from deniable_server import ReportStore
 from deniable_server.browser_files import ENTRIES, in_use
-from deniable_server.embed_cli import embed
+from deniable_server.embed_cli import embed, snippet
 from deniable_server.lean import lean_style
 from tests.browser.site import Site
+from tests.browser.surveys import SURVEYS
 from tests.browser.wire import Wire
 
 from .pages import FILES, ROOT, Reader, surveys
@@ -91,6 +92,17 @@ def test_the_verb_prints_what_to_paste(tmp_path: Path) -> None:
     assert "<fieldset disabled>" in form.stdout
     for wrong in (["--server", "survey.example.org"], [*server, "--arm", "north"]):
         assert CliRunner().invoke(embed, [path, *wrong]).exit_code == 2
+
+
+def test_a_plain_form_is_in_the_language_that_was_asked_for() -> None:
+    """Labels and values are the survey's in that language; the client takes values in any."""
+    lines = list(
+        snippet(SURVEYS["leave"], FILES, "https://survey.example.org", form=True, lang="bn")
+    )
+    assert any('lang="bn"' in line for line in lines)
+    assert any('value="হ্যাঁ"> হ্যাঁ' in line for line in lines)
+    assert any("<legend>আপনি কি কখনো" in line for line in lines)
+    assert not any("Never" in line for line in lines)
 
 
 def sizes(site: Site, entry: str, *names: str) -> int:
