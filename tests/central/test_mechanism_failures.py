@@ -178,10 +178,11 @@ def test_a_coarse_grid_costs_accuracy_and_no_privacy(grid: Fraction) -> None:
     mechanism = Laplace.calibrate(PureDP(1), count(), grid=grid)
     assert verify(mechanism).method == "exact"
     assert mechanism.half_width() >= float(grid) / 2
-    released = mechanism.release(F(1, 3))
-    low, high = released.interval(0.999999)
-    assert low <= 1 / 3 <= high
-    assert released.noise_scale == 1
+    for _ in range(20):
+        released = mechanism.release(F(1, 3))
+        low, high = released.interval(1 - 1e-12)
+        assert low <= 1 / 3 <= high
+        assert released.noise_scale == 1
 
 
 def test_large_values_keep_their_noise() -> None:

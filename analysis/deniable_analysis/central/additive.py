@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -193,7 +194,8 @@ class Released:
         """
         inside_unit("level", level)
         each = level ** (1 / len(self.exact)) if together else level
-        half = self.mechanism.half_width(each)
+        # Outwards: beside a very coarse grid a float loses the noise itself.
+        half = math.nextafter(self.mechanism.half_width(each), math.inf)
         return tuple((value - half, value + half) for value in self.values)
 
     def interval(self, level: float = 0.95) -> Interval:
