@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,17 @@ from click.testing import CliRunner
 
 from deniable_client import Device, fetch_survey, submit
 from deniable_client.cli import answer
+from deniable_client.invitation import blind, unblind
 from deniable_protocol import PublicKey, SubmitError, Survey, TokenError
 from deniable_server import create_app
 from deniable_server.cli import serve
 from deniable_server.invite_cli import invite
 from deniable_server.issuer import Issuer
+from deniable_server.life import Limits
 from deniable_server.services import services
 
 from .running import Server
-from .samples import SOURCE, WIDTH, report
+from .samples import SOURCE, report
 
 ANSWERS = {"order": True, "dish": "c"}
 
@@ -235,6 +238,25 @@ def test_requests_that_are_none(tmp_path: Path, issuer: Issuer, survey: Survey) 
     services(plain).close()
 
 
-def test_width() -> None:
-    """The sample has a wide question, so that reports with tokens are tried on it too."""
-    assert WIDTH > 1
+def test_codes_before_the_survey_opens(tmp_path: Path, issuer: Issuer, survey: Survey) -> None:
+    """The form is there early, for codes alone: reports are refused until the survey opens."""
+    app = create_app({"DATABASE": tmp_path / "a.db", "ISSUER": tmp_path / "issuer.db"})
+    opens = datetime(2199, 3, 1, 12, tzinfo=UTC)
+    services(app).store.publish(survey, Limits(opens=opens))
+    services(app).store.publish(Survey.load(SOURCE), Limits(opens=opens))
+    http = app.test_client()
+    early, plain = http.get("/s/invited").text, http.get(f"/s/{SOURCE['name']}").text
+    assert "opens on 1 March 2199 at 12:00 (UTC)" in early
+    assert "<deniable-survey" in early
+    assert "<deniable-survey" not in plain
+    (code,) = issuer.invite("invited", 1)
+    blinding = blind(issuer.key("invited"), "invited")
+    asked = json.dumps({"code": code, "blinded": blinding.sent.hex()})
+    assert http.post("/v1/surveys/invited/tokens", data=asked).status_code == 200
+    token = str(unblind(issuer.key("invited"), "invited", blinding, bytes.fromhex(
+        http.post("/v1/surveys/invited/tokens", data=asked).get_json()["signed"]
+    )))  # fmt: skip
+    sent = report(survey, token=token).to_json()
+    assert http.post("/v1/surveys/invited/reports", data=sent).status_code == 403
+    assert services(app).store.spent() == []
+    services(app).close()

@@ -21,19 +21,23 @@ def index() -> str:
 def form(name: str) -> tuple[str, int]:
     """Give the page into which the browser module puts the form.
 
-    ``?arm=…`` names the collection arm, as a link handed to one wave, site or group does.
+    ``?arm=…`` names the collection arm, as a link handed to one wave, site or group does. A survey
+    by invitation shows its form before it opens, so that codes can be used some time before answers
+    are taken.
     """
     store = services().store
     published = store.newest(name)
     if published is None:
         return render_template("missing.html"), 404
     status = store.status(published)
-    if status is not Status.OPEN:
-        moment = store.life(published).limits.opens if status is Status.NOT_YET else None
-        opens = moment and f"{moment.day} {moment:%B %Y at %H:%M}"
+    moment = store.life(published).limits.opens if status is Status.NOT_YET else None
+    opens = moment and f"{moment.day} {moment:%B %Y at %H:%M}"
+    early = status is Status.NOT_YET and published.survey.invite_key is not None
+    if status is not Status.OPEN and not early:
         code = 410 if status is Status.ERASED else 200
         return render_template("closed.html", survey=published.survey, opens=opens), code
-    return render_template("form.html", survey=published.survey, arm=request.args.get("arm")), 200
+    arm = request.args.get("arm")
+    return render_template("form.html", survey=published.survey, arm=arm, opens=opens), 200
 
 
 @blueprint.get("/problems/<reason>")
