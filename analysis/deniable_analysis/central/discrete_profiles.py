@@ -12,6 +12,7 @@ References:
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,9 +33,9 @@ class IntegerNoise(Profile):
     Subclasses list the outcomes between which the loss moves; ends may stand for whole tails.
     """
 
+    @abstractmethod
     def outcomes(self) -> tuple[Floats, Floats]:
         """Return ln P(x) and the loss ln P(x)/Q(x) of each outcome, losses decreasing."""
-        raise NotImplementedError
 
     def log_delta(self, epsilon: ArrayLike) -> Floats:
         """Compute ln δ(ε) = ln Σ P (1 − e^(ε − loss))₊."""
