@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from deniable_protocol import Question, StoreError
+from deniable_protocol import StoreError
 from deniable_protocol.question import Item
 
 from .published import Published
+from .row_checks import arm_column, sampled_together, sent_together
 
 Execute = Callable[[str], Any]
 
@@ -101,14 +102,10 @@ def create_report_table(published: Published) -> str:
             f"{_MOST_COLUMNS:,} columns; use SQLite"
         )
     parts = ["id BIGINT PRIMARY KEY CHECK (id >= 0)"]
-    if survey.arms:
-        arms = ", ".join(f"'{arm}'" for arm in survey.arms)
-        parts.append(f"arm TEXT NOT NULL CHECK (arm IN ({arms}))")
+    parts += arm_column(survey)
     parts += [_column(item) for item in published.items]
-    parts += [_sent_together(question, survey.ask is not None) for question in survey.questions]
-    if survey.ask is not None:
-        sent = " + ".join(f"({_sent(question)} > 0)::int" for question in survey.questions)
-        parts.append(f"CHECK ({sent} = {survey.ask})")
+    parts += [sent_together(question, survey.ask is not None) for question in survey.questions]
+    parts += sampled_together(survey)
     return f"CREATE TABLE {published.table} ({', '.join(parts)})"
 
 
@@ -124,15 +121,3 @@ def _column(item: Item) -> str:
         f' THEN get_byte("{name}", {size - 1}) <= {0xFF >> spare}'
         f' AND bit_count("{name}") = {channel.subset} ELSE "{name}" IS NULL END)'
     )
-
-
-def _sent_together(question: Question, sampled: bool) -> str:
-    whole = question.ask or len(question.items)
-    counts = f"0, {whole}" if sampled else f"{whole}"
-    return f"CHECK ({_sent(question)} IN ({counts}))"
-
-
-def _sent(question: Question) -> str:
-    """Write an expression that counts the items of a question that were sent."""
-    terms = " + ".join(f'("{item.name}" IS NOT NULL)::int' for item in question.items)
-    return f"({terms})"

@@ -8,9 +8,11 @@ from typing import Final
 
 from sqlite_utils import Database, Migrations
 
-from deniable_protocol import Question, StoreError, Survey
+from deniable_protocol import StoreError, Survey
 from deniable_protocol.layout import report_table
 from deniable_protocol.question import Item
+
+from .row_checks import arm_column, sampled_together, sent_together
 
 _BUSY_SECONDS: Final = 10.0
 _PRAGMAS: Final = (
@@ -111,14 +113,10 @@ def create_report_table(survey: Survey, version: int) -> str:
     refuse every row that no device can have sent.
     """
     parts = ["id INTEGER PRIMARY KEY CHECK (id >= 0)"]
-    if survey.arms:
-        arms = ", ".join(f"'{arm}'" for arm in survey.arms)
-        parts.append(f"arm TEXT NOT NULL CHECK (arm IN ({arms}))")
+    parts += arm_column(survey)
     parts += [_column(item) for item in survey.items]
-    parts += [_sent_together(question, survey.ask is not None) for question in survey.questions]
-    if survey.ask is not None:
-        sent = " + ".join(f"({_sent(question)} > 0)" for question in survey.questions)
-        parts.append(f"CHECK ({sent} = {survey.ask})")
+    parts += [sent_together(question, survey.ask is not None) for question in survey.questions]
+    parts += sampled_together(survey)
     return f"CREATE TABLE {report_table(survey.name, version)} ({', '.join(parts)}) STRICT"
 
 
@@ -136,18 +134,6 @@ def _column(item: Item) -> str:
         f" AND substr(\"{name}\", -1) <= x'{highest}'"
         f" AND {_ones(name)} = {channel.subset})"
     )
-
-
-def _sent_together(question: Question, sampled: bool) -> str:
-    whole = question.ask or len(question.items)
-    counts = f"0, {whole}" if sampled else f"{whole}"
-    return f"CHECK ({_sent(question)} IN ({counts}))"
-
-
-def _sent(question: Question) -> str:
-    """Write an expression that counts the items of a question that were sent."""
-    terms = " + ".join(f'("{item.name}" IS NOT NULL)' for item in question.items)
-    return f"({terms})"
 
 
 def _ones(name: str) -> str:
