@@ -107,29 +107,6 @@ def test_nigeria_intercept() -> None:
     assert found.llf == pytest.approx(-1562.968812322, abs=1e-6)
 
 
-def test_vignette() -> None:
-    """Warner with slope −2/3: logit, and the normal model with a randomized predictor."""
-    data = columns("rrreg_vignette_warner.csv")
-    answer = Reported.of(data["response"], Design(Fraction(-2, 3), Fraction(5, 6)))
-    found = regress(answer, {"cov": data["cov"]})
-    np.testing.assert_allclose(found.params, [-1.353863062979, 1.016914607469], atol=5e-6)
-    assert found.llf == pytest.approx(-617.277070516, abs=1e-6)
-    np.testing.assert_allclose(
-        found.cov_params(),
-        [[0.0288965579, -0.0167857174], [-0.0167857174, 0.0212255710]],
-        rtol=2e-5,
-    )
-    tests = found.lr_tests()
-    statistics = [tests[name].statistic / -2 for name in found.names]
-    np.testing.assert_allclose(statistics, [-58.006591269, -40.062633013], atol=1e-5)
-    linear = regress(data["cov"], {"trait": answer}, family="linear")
-    np.testing.assert_allclose(linear.params, [-0.0131666, 1.0293094], atol=1e-5)
-    np.testing.assert_allclose(linear.bse, [0.04512, 0.10611], atol=5e-6)
-    assert linear.sigma == pytest.approx(0.994989, abs=5e-6)
-    assert -2131.43718932799 <= linear.llf < -2131.4371
-    np.testing.assert_allclose(linear.latent_shares()["trait"], [0.701252, 0.298748], atol=5e-6)
-
-
 @pytest.mark.parametrize("mixed", [False, True])
 def test_minarets(mixed: bool) -> None:
     """Two cheating-detection groups, alone and with direct questions among them.
