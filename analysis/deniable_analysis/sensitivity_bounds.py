@@ -8,7 +8,7 @@ to lie to overturn it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,14 +24,17 @@ RATES: Final = (1.0, 0.98, 0.95, 0.9, 0.8)
 
 @dataclass(frozen=True)
 class Bounds:
-    """Hold what the true share can be if a part of the reports follows the design.
+    """Hold what the true share can be if at least a part of the reports follows the design.
 
     Attributes:
-        rate: Part of reports that follow it; the others can say anything.
-        low: The least share that fits the reports as they came.
+        rate: The least part of reports that follow it.
+        low: The least share, among those who follow, that fits the reports as they came.
         high: The greatest.
         low_interval: The same with chance allowed for, at the confidence level.
         high_interval: Likewise.
+        everyone: Both for all respondents, with chance allowed for. Those who do not follow may be
+            the very ones who have the trait, or the very ones who have not, so that the share among
+            those who follow is not yet that of everybody.
     """
 
     rate: float
@@ -39,6 +42,7 @@ class Bounds:
     high: float
     low_interval: float
     high_interval: float
+    everyone: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -47,20 +51,25 @@ class Sensitivity:
 
     Attributes:
         bounds: One for each rate, from the highest to the lowest.
+        others: Least and most that those say yes who do not follow.
         level: With at least this confidence the true share is within the interval bounds, if the
             rate is right.
     """
 
     bounds: tuple[Bounds, ...]
+    others: tuple[float, float]
     level: float
 
     def sentence(self) -> str:
         """Say it in plain words, for the lowest rate."""
         last = self.bounds[-1]
+        low, high = last.everyone
         return (
             f"If at least {percent(last.rate)} of the reports follow the instructions and the "
-            f"others say anything at all, the share is between {percent(last.low_interval)} and "
-            f"{percent(last.high_interval)} ({format_level(self.level)} confidence)."
+            f"others {_says(self.others)}, the share among those who follow is between "
+            f"{percent(last.low_interval)} and {percent(last.high_interval)}, and among everybody "
+            f"between {percent(low)} and {percent(high)}, whoever the others are "
+            f"({format_level(self.level)} confidence)."
         )
 
 
@@ -76,13 +85,14 @@ def compliance_bounds(
     """Bound a share when only a part of the reports follows the design.
 
     λ = κ(cπ + d₀) + (1 − κ)x, where x is how often the others say yes. Each end of the exact
-    (Clopper-Pearson) interval for λ is taken with the x that is worst for it.
+    (Clopper-Pearson) interval for λ is taken with the x, and with the part from κ to 1, that is
+    worst for it. π is the share among those who follow; ``everyone`` gives that of all.
 
     Args:
         count: Reports that say yes.
         reports: Number of reports n, at least 1.
         design: How true shares turn into reported ones.
-        rates: Compliance rates κ to look at, in (0, 1].
+        rates: Least compliance rates κ to look at, in (0, 1].
         others: Least and most that the others say yes: (0, 1) for anything, (0, 0) where they
             always say no, (0.5, 0.5) where they toss a coin.
         level: Confidence level.
@@ -112,20 +122,22 @@ def compliance_bounds(
     seen = count / reports
     found = [
         Bounds(
-            float(rate),
-            *_shares(seen, seen, float(rate), others, design),
-            *_shares(*ends, float(rate), others, design),
+            rate,
+            *_hull(_shares(seen, seen, part, others, design) for part in (rate, 1.0)),
+            *_hull(_shares(*ends, part, others, design) for part in (rate, 1.0)),
+            everyone=_hull(_of_all(*ends, part, others, design) for part in (rate, 1.0)),
         )
-        for rate in sorted(rates, reverse=True)
+        for rate in sorted(map(float, rates), reverse=True)
     ]
-    return Sensitivity(tuple(found), level)
+    return Sensitivity(tuple(found), (float(least), float(most)), level)
 
 
 def tipping_rate(count: int, reports: int, design: Design, share: float, *,
                  others: tuple[float, float] = (0.0, 1.0)) -> float:  # fmt: skip
     """Find the highest compliance rate at which the share could be *share*, by the counts alone.
 
-    1 less this is the part that would have to break the rules to explain the finding away.
+    The share is that among those who follow. 1 less this is the part that would have to break the
+    rules to explain the finding away.
 
     Raises:
         EstimateError: If the share is not from 0 to 1.
@@ -147,10 +159,35 @@ def tipping_rate(count: int, reports: int, design: Design, share: float, *,
 
 
 def _shares(
-    low: float, high: float, rate: float, others: tuple[float, float], design: Design
+    low: float, high: float, part: float, others: tuple[float, float], design: Design
 ) -> tuple[float, float]:
-    """Give the least and greatest share for reported ones from low to high."""
-    ends = ((low - (1 - rate) * others[1]) / rate, (high - (1 - rate) * others[0]) / rate)
+    """Give the least and greatest share among those who follow, for reported ones from low to high.
+
+    (λ − x)/κ + x rises or falls all the way in κ, so that the ends of the rates are enough.
+    """
+    ends = ((low - (1 - part) * others[1]) / part, (high - (1 - part) * others[0]) / part)
     offset, slope = float(design.offset), float(design.slope)
     shares = sorted((end - offset) / slope for end in ends)
     return min(max(shares[0], 0.0), 1.0), min(max(shares[1], 0.0), 1.0)
+
+
+def _of_all(
+    low: float, high: float, part: float, others: tuple[float, float], design: Design
+) -> tuple[float, float]:
+    """Give the same for everybody: those who do not follow have the trait, or have it not."""
+    least, most = _shares(low, high, part, others, design)
+    return part * least, part * most + 1 - part
+
+
+def _hull(pairs: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    lows, highs = zip(*pairs, strict=True)
+    return min(lows), max(highs)
+
+
+def _says(others: tuple[float, float]) -> str:
+    words = {(0.0, 1.0): "say anything at all", (0.0, 0.0): "always say no",
+             (1.0, 1.0): "always say yes"}  # fmt: skip
+    least, most = others
+    if least == most:
+        return words.get(others, f"say yes {percent(least)} of the time")
+    return words.get(others, f"say yes {percent(least)} to {percent(most)} of the time")

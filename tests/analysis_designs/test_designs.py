@@ -132,6 +132,17 @@ def test_closed_forms_of_rrreg(
     assert sum(option.mle for option in found.options) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("design", [warner("3/4"), crosswise("1/4"), forced_response("1/6", 0)])
+def test_every_estimate_has_its_error(design: PaperDesign) -> None:
+    """Enumerated: the squared standard error is unbiased for the variance of the estimate."""
+    n, share = 40, 0.3
+    law = binom.pmf(np.arange(n + 1), n, float(design.offset) + float(design.slope) * share)
+    found = [estimate_paper([n - k, k], design)["yes"] for k in range(n + 1)]
+    shares, squares = np.array([(option.share, option.se**2) for option in found]).T
+    assert law @ shares == pytest.approx(share, abs=1e-12)
+    assert law @ squares == pytest.approx(law @ (shares - share) ** 2, rel=1e-10)
+
+
 def test_five_cards() -> None:
     """Kuk's estimate is RRreg's; its error is that of the sample, theirs that of the model."""
     counts, cards, n = np.array([20, 50, 60, 40, 20, 10]), 5, 200

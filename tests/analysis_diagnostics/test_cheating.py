@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from deniable_analysis.cheating import cheater_detection, honesty_test, stochastic_lie
 from deniable_analysis.cheating_anchor import anchored_crosswise
@@ -195,12 +195,48 @@ def test_bounds_by_search(design: Design, others: tuple[float, float]) -> None:
     """Every share within the bounds can make the reports, and none outside them."""
     count, n, rate = 700, 2000, 0.9
     (found,) = compliance_bounds(count, n, design, rates=[rate], others=others).bounds
-    says = np.linspace(*others, 1001)
-    shares = ((count / n - (1 - rate) * says) / rate - float(design.offset)) / float(design.slope)
+    says, part = np.meshgrid(np.linspace(*others, 101), np.linspace(rate, 1, 101))
+    shares = ((count / n - (1 - part) * says) / part - float(design.offset)) / float(design.slope)
     expected = np.clip([shares.min(), shares.max()], 0, 1)
     assert (found.low, found.high) == pytest.approx(expected)
     assert found.low_interval < found.low or found.low == 0
     assert found.high_interval > found.high or found.high == 1
+    low, high = (binom_end(count, n, side) for side in (0.025, 0.975))
+    reach = [
+        part * np.clip(((end - (1 - part) * says) / part - float(design.offset))
+                       / float(design.slope), 0, 1) + (1 - part) * rest
+        for end in (low, high) for rest in (0, 1)
+    ]  # fmt: skip
+    assert found.everyone == pytest.approx((np.min(reach), np.max(reach)))
+
+
+def binom_end(count: int, n: int, side: float) -> float:
+    """Give an end of the exact interval of a reported share."""
+    return float(beta.ppf(side, count + (side > 0.5), n - count + (side < 0.5)))
+
+
+@pytest.mark.parametrize("withhold", [0.0, 0.1, 0.3])
+def test_those_who_have_it_say_no(withhold: float) -> None:
+    """A share of those with the trait say no whatever they are told: only ``everyone`` holds.
+
+    Others simulate such people for the direct question only, and then praise the randomized one.
+    The interval for all respondents covers as it says, exactly; the estimate without it does not.
+    """
+    share, n, follow = 0.3, 400, 1 - 0.3 * withhold
+    yes = share * (1 - withhold) * 0.75 + (1 - share) * 0.25
+    counts = np.arange(n + 1)
+    chance = binom.pmf(counts, n, yes)
+    likely = counts[chance > 1e-12]
+    covered = {"plain": 0.0, "everyone": 0.0}
+    for count in likely:
+        full, least = compliance_bounds(
+            int(count), n, WARNER, rates=[1, follow], others=(0, 0)
+        ).bounds
+        covered["plain"] += chance[count] * (full.low_interval <= share <= full.high_interval)
+        covered["everyone"] += chance[count] * (least.everyone[0] <= share <= least.everyone[1])
+    assert covered["everyone"] >= 0.95
+    if withhold == 0.3:
+        assert covered["plain"] < 0.7
 
 
 def test_bounds_grow_and_say_so() -> None:
@@ -209,13 +245,15 @@ def test_bounds_grow_and_say_so() -> None:
     widths = [b.high_interval - b.low_interval for b in found.bounds]
     assert widths == sorted(widths)
     assert found.bounds[0].low == found.bounds[0].high == pytest.approx(0.2)
-    assert (
-        found.sentence()
-        .replace("\N{NO-BREAK SPACE}", " ")
-        .startswith(
-            "If at least 80.0 % of the reports follow the instructions and the others say anything"
-        )
+    sentence = found.sentence().replace("\N{NO-BREAK SPACE}", " ")
+    assert sentence == (
+        "If at least 80.0 % of the reports follow the instructions and the others say anything at "
+        "all, the share among those who follow is between 0.0 % and 42.8 %, and among everybody "
+        "between 0.0 % and 54.3 %, whoever the others are (95 % confidence)."
     )
+    for others, words in [((0, 0), "always say no"), ((0.2, 0.4), "say yes 20.0 % to 40.0 %")]:
+        sentence = compliance_bounds(700, 2000, WARNER, others=others).sentence()
+        assert words in sentence.replace("\N{NO-BREAK SPACE}", " ")
     tip = tipping_rate(700, 2000, WARNER, 0.0)
     at_tip, above = compliance_bounds(700, 2000, WARNER, rates=[tip, tip + 0.01]).bounds[::-1]
     assert at_tip.low == pytest.approx(0, abs=1e-12)
