@@ -15,8 +15,9 @@ def to_r(results: Results) -> str:
     """Write an R script that computes shares and standard errors again and compares them.
 
     Base R does it from the two numbers of each design. Where the packages RRreg and rr are
-    installed they are called too, with the parameters of the design that they take; neither knows
-    reports that hold several options.
+    installed they are called too, with the parameters of the design that they take, and must agree;
+    neither knows reports that hold several options. rr fits a logit from a random start, which has
+    no answer for a share that is not between 0 and 1: it is not asked there.
     """
     survey = results.reports.survey
     parts = [
@@ -42,7 +43,7 @@ shares <- function(counts, n, slope, offset) {
   list(share = (seen - offset) / slope,
        se = sqrt(seen * (1 - seen) / (n - 1)) / abs(slope))
 }
-agree <- function(found, expected) stopifnot(max(abs(found - expected)) < 1e-9)"""
+agree <- function(found, expected) stopifnot(max(0, abs(found - expected)) < 1e-9)"""
 
 
 def _item(found: Estimate) -> list[str]:
@@ -64,20 +65,41 @@ def _item(found: Estimate) -> list[str]:
             f"# Each report holds {channel.subset} options: RRreg and rr do not have it.",
         ]
     if channel.options == 2:
-        return [*lines, *_two(channel)]
+        return [*lines, *_two(channel, found.options[0].share)]
     return [*lines, *_several(channel)]
 
 
-def _two(channel: Channel) -> list[str]:
+def _two(channel: Channel, share: float) -> list[str]:
     """Two options are Warner's design; their first is the trait."""
     truth = _exact(channel.p)
     return [
         "trait <- rep(c(1, 0), counts)",
-        'if (requireNamespace("RRreg", quietly = TRUE))',
-        f'  print(RRreg::RRuni(trait, model = "Warner", p = {truth}, MLest = FALSE))',
-        'if (requireNamespace("rr", quietly = TRUE))',
-        f"  print(plogis(coef(rr::rrreg(trait ~ 1, data = data.frame(trait), p = {truth},",
-        '                              design = "mirrored"))))',
+        *_rrreg(f'trait, model = "Warner", p = {truth}', "found$share[1]", "found$se[1]"),
+        *(_rr(truth) if 0 < share < 1 else []),
+    ]
+
+
+def _rrreg(call: str, share: str, se: str) -> list[str]:
+    return [
+        'if (requireNamespace("RRreg", quietly = TRUE)) {',
+        f"  theirs <- RRreg::RRuni({call}, MLest = FALSE)",
+        "  print(theirs)",
+        f"  agree(theirs$pi, {share})",
+        "  known <- !is.na(theirs$piSE)  # it gives no error for an option that nobody reported",
+        f"  agree(theirs$piSE[known], {se}[known])",
+        "}",
+    ]
+
+
+def _rr(truth: str) -> list[str]:
+    return [
+        'if (requireNamespace("rr", quietly = TRUE)) {',
+        "  set.seed(1)",
+        f"  theirs <- rr::rrreg(trait ~ 1, data = data.frame(trait), p = {truth},",
+        '                      design = "mirrored")',
+        "  print(plogis(coef(theirs)))",
+        "  stopifnot(abs(plogis(coef(theirs)) - found$share[1]) < 1e-3)",
+        "}",
     ]
 
 
@@ -87,8 +109,7 @@ def _several(channel: Channel) -> list[str]:
         f"law <- matrix({_exact(channel.q)}, {channel.options}, {channel.options})",
         f"diag(law) <- {_exact(channel.p)}",
         "# Its log-likelihood for this design is wrong; its shares are right.",
-        'if (requireNamespace("RRreg", quietly = TRUE))',
-        '  print(RRreg::RRuni(answer, model = "custom", p = law, MLest = FALSE))',
+        *_rrreg('answer, model = "custom", p = law', "found$share", "found$se"),
     ]
 
 

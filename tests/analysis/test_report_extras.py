@@ -93,24 +93,44 @@ def test_methods_name_what_was_added():
         assert word in text
 
 
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
-@pytest.mark.parametrize("survey", [SURVEY, EVERY_KIND], ids=lambda s: s.name)
-def test_r_agrees(survey, tmp_path):
-    """The script runs and finds the same shares and errors; with one count changed it stops."""
-    script = to_r(analyse(gathered(120, survey=survey), by_arm=bool(survey.arms)))
-    good, bad = tmp_path / "good.R", tmp_path / "bad.R"
-    good.write_text(script, encoding="ascii")
-    count = script.index("counts <- c(") + len("counts <- c(")
-    bad.write_text(script[:count] + "1" + script[count:], encoding="ascii")
-    done = subprocess.run(
-        ["Rscript", "--vanilla", good], check=False, capture_output=True, text=True
+def rscript(script, file):
+    file.write_text(script, encoding="ascii")
+    return subprocess.run(
+        ["Rscript", "--vanilla", file], check=False, capture_output=True, text=True
     )
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+@pytest.mark.parametrize("n", [3, 120])
+@pytest.mark.parametrize("survey", [SURVEY, EVERY_KIND], ids=lambda s: s.name)
+def test_r_agrees(survey, n, tmp_path):
+    """The script runs and finds the same shares and errors; with one count changed it stops.
+
+    Three reports make shares outside 0 to 1 and options that nobody reported.
+    """
+    script = to_r(analyse(gathered(n, survey=survey), by_arm=bool(survey.arms)))
+    done = rscript(script, tmp_path / "good.R")
     assert done.returncode == 0, done.stderr
     assert "All shares and standard errors agree." in done.stdout
-    assert (
-        subprocess.run(["Rscript", "--vanilla", bad], check=False, capture_output=True).returncode
-        != 0
-    )
+    count = script.index("counts <- c(") + len("counts <- c(")
+    assert rscript(script[:count] + "1" + script[count:], tmp_path / "bad.R").returncode != 0
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+@pytest.mark.parametrize("package", ["RRreg", "rr"])
+def test_packages_of_r_agree(package, tmp_path):
+    """RRreg and rr find the same shares; with other parameters of the design the script stops."""
+    asked = f'quit(status = !requireNamespace("{package}", quietly = TRUE))'
+    if rscript(asked, tmp_path / "asked.R").returncode:
+        pytest.skip(f"R's package {package} is not installed")
+    script = to_r(analyse(gathered(400, survey=EVERY_KIND)))
+    done = rscript(script, tmp_path / "good.R")
+    assert done.returncode == 0, done.stderr
+    assert {"RRreg": "Estimate of pi", "rr": "(Intercept)"}[package] in done.stdout
+    call = script.index(f"{package}::")
+    start = script.index("p = (", call) + len("p = (")
+    broken = rscript(script[:start] + "0.9 * " + script[start:], tmp_path / "bad.R")
+    assert broken.returncode != 0
 
 
 def test_r_without_r():
