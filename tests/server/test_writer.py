@@ -143,6 +143,19 @@ def test_several_threads(gate: Gate) -> None:
     assert [len(group) for group in gate.groups] == [1, 1, 1, 6]
 
 
+def test_groups_take_turns(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a group is written the next one grows, although there are threads that could begin."""
+    monkeypatch.setattr("deniable_server.writer._TURN_SECONDS", 20)
+    with closing(GroupWriter(gate, threads=3)) as writer, ThreadPoolExecutor(9) as pool:
+        waiting = [pool.submit(writer.submit, entries("1"))]
+        assert gate.entered.acquire(timeout=10)
+        waiting += [pool.submit(writer.submit, entries(f"1{n}")) for n in range(8)]
+        wait_for(8, writer)
+        gate.open.set()
+        assert [each.result() for each in waiting] == [[Outcome.STORED]] * 9
+    assert [len(group) for group in gate.groups] == [1, 8]
+
+
 def test_stuck_disk(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many may wait for a busy disk; once it is stuck, more are refused at once."""
     monkeypatch.setattr("deniable_server.writer._STUCK_SECONDS", 0.5)
