@@ -89,10 +89,12 @@ class PostgresStore(Store):
 
     @contextmanager
     def _adding(self, digests: Sequence[str]) -> Iterator[Session]:
-        with self._connection() as connection, connection.transaction():
-            for digest in digests:
-                connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (_lock(digest),))
+        # Begun in one message: a message costs as much as a report.
+        locks = [f"SELECT pg_advisory_xact_lock_shared({_lock(digest)})" for digest in digests]
+        with self._connection() as connection:  # rolls back on any error
+            connection.execute("; ".join(["BEGIN", *locks]).encode(), prepare=False)
             yield _Session(connection)
+            connection.commit()
 
     @contextmanager
     def _deciding(self, digest: str) -> Iterator[Session]:
@@ -154,7 +156,8 @@ class _Session:
 
     def insert(self, table: str, columns: Mapping[str, str], rows: Sequence[Row]) -> list[bool]:
         # One statement with an array for each column: sending a statement costs more than a row.
-        arrays = ", ".join(f"?::{kind}[]" for kind in columns.values())
+        # In binary, because psycopg would look for what to escape in each value of a text.
+        arrays = ", ".join(f"%b::{kind}[]" for kind in columns.values())
         key = next(iter(columns))
         query = (
             f"INSERT INTO {table} ({listed(columns)}) SELECT * FROM unnest({arrays})"  # noqa: S608
