@@ -83,13 +83,21 @@ class IntakeServer(TcpWSGIServer):  # type: ignore[misc]  # waitress has no type
         try:
             while True:
                 self._look_after_connections()
-                self.poll.ask(self)
+                self.poll.ask(self)  # whether there is a place
                 self.poll.turn(1.0)
         except (SystemExit, KeyboardInterrupt):
             self.accepting = False
             self.poll.remove(self)
             self.socket.close()
             self.task_dispatcher.shutdown(timeout=_STOP_SECONDS)
+
+    def pull_trigger(self) -> None:
+        """Wake the thread that waits for connections, if it has one to look after.
+
+        Waitress does so after every answer, but most leave nothing to do.
+        """
+        if self.poll.asks:
+            super().pull_trigger()
 
     def close(self) -> None:
         """Let go of the port and of every connection."""
@@ -189,6 +197,23 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # as above
         """Wait for this connection no longer."""
         self.server.poll.remove(self)
         super().del_channel(map)
+
+    def write_soon(self, data: Any) -> int:
+        """Send what can be sent now; the thread that waits for connections sends the rest."""
+        try:
+            return int(super().write_soon(data))
+        finally:
+            self._hand_over()
+
+    def service(self) -> None:
+        """Answer a request. The thread that waits for connections ends this one if it is to end."""
+        super().service()
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        if self.writable():
+            self.server.poll.ask(self)
+            self.server.trigger.pull_trigger()
 
     def _flush_some(self, do_close: bool = True) -> bool:
         self._quiet_since = time.monotonic()

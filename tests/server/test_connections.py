@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,31 @@ def test_no_place_left(server: Server) -> None:
         assert server.post(body())[0] == 201
     for connection in held:
         connection.close()
+
+
+def test_more_while_an_answer_is_due(server: Server) -> None:
+    """What a client sends, or that it sends no more, is not lost while its report is stored."""
+    reports = [body() for _ in range(4)]
+    requests = [head(len(dump(sent))) + dump(sent) for sent in reports]
+    with (
+        closing(sqlite3.connect(server.database)) as other,
+        server.raw() as eager,
+        server.raw() as done,
+    ):
+        other.execute("BEGIN IMMEDIATE")  # so that nothing is stored for a moment
+        for sent in requests[:3]:
+            eager.sendall(sent)
+            time.sleep(0.1)
+        done.sendall(requests[3])
+        done.shutdown(socket.SHUT_WR)
+        time.sleep(0.1)
+        other.rollback()
+        answers = b""
+        while answers.count(b'"stored"') < 3:
+            answers += eager.recv(65536)
+        assert answers.count(b"HTTP/1.1 201") == 3
+        assert done.makefile("rb").read().startswith(b"HTTP/1.1 201")
+    assert {sent["id"] for sent in reports} <= set(server.rows())
 
 
 def test_deaf(server: Server) -> None:
