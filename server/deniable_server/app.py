@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from flask import Flask, Response, request
+from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from . import problems
@@ -19,6 +19,9 @@ from .routes import BLUEPRINTS
 from .services import Services
 from .store import ReportStore
 from .writer import DEFAULT_CAPACITY, GroupWriter
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -34,7 +37,10 @@ HEADERS: Final = {
 }
 
 _POSTGRES_WRITERS: Final = 3
-"""Few, because reports that share a commit cost less than reports that do not."""
+"""So many groups are under way where one of them is held up, as by a survey that is just closed."""
+
+_PUBLIC: Final = ("/v1/", "/client/")
+"""Surveys, acknowledgements and scripts are public; a form may be on a page of another site."""
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
@@ -78,7 +84,7 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     problems.register(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    app.after_request(_protect)
+    app.wsgi_app = _Protected(app.wsgi_app)  # type: ignore[method-assign]
     return app
 
 
@@ -94,10 +100,21 @@ class _QuietFlask(Flask):
         self.logger.error("%s at %s", kind.__name__ if kind else "error", where)
 
 
-def _protect(response: Response) -> Response:
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
-    if request.path.startswith(("/v1/", "/client/")):
-        # Surveys, acknowledgements and scripts are public; a form may be on a page of another site.
-        response.headers["Access-Control-Allow-Origin"] = "*"
-    return response
+class _Protected:
+    """Put the same headers onto every answer of an application.
+
+    Not by Flask, which looks for each of them among all others: an eighth of its work on a report.
+    """
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            given = {name.lower() for name, _ in headers}
+            headers += [pair for pair in HEADERS.items() if pair[0].lower() not in given]
+            if environ.get("PATH_INFO", "").startswith(_PUBLIC):
+                headers.append(("Access-Control-Allow-Origin", "*"))
+            return start_response(status, headers, *rest)
+
+        return self._app(environ, start)
