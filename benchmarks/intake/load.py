@@ -29,10 +29,19 @@ SURVEY = Survey.load(
 
 @dataclass(frozen=True)
 class Round:
-    """What one round measured: reports per second, and every request's milliseconds."""
+    """What one round measured.
+
+    Attributes:
+        rate: Reports per second.
+        waits: Every request's milliseconds.
+        reports: How many were acknowledged.
+        work: Seconds of processor time that asking took.
+    """
 
     rate: float
     waits: list[float]
+    reports: int
+    work: float
 
     @property
     def slowest(self) -> float:
@@ -89,7 +98,7 @@ def load(
     expected = b"HTTP/1.1 201" if batch is None else b"HTTP/1.1 207"
     poll = selectors.DefaultSelector()
     waits: list[float] = []
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), time.process_time()
     held = [_open(address) for address in itertools.islice(itertools.cycle(addresses), connections)]
     for connection in held:
         poll.register(connection, selectors.EVENT_READ, _sent(connection, ready))
@@ -104,9 +113,10 @@ def load(
                 raise SystemExit(f"expected {expected!r}, got {exchange.answer[:60]!r}")
             waits.append(1000 * (time.perf_counter() - exchange.started))
             poll.modify(connection, selectors.EVENT_READ, _sent(connection, ready))
+    work, reports = time.process_time() - before, len(waits) * (batch or 1)
     for connection in held:
         connection.close()
-    return Round(len(waits) * (batch or 1) / (now - begin), waits)
+    return Round(reports / (now - begin), waits, reports, work)
 
 
 def _open(address: tuple[str, int]) -> socket.socket:
