@@ -12,7 +12,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from math import gcd
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,10 @@ from deniable_protocol import PublicKey, StoreError, TokenError
 _BITS: Final = 2048
 _ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0, 1: they are misread
 _LETTERS: Final = 16  # 80 bits: not to be guessed at any rate of asking
+_BYTES: Final = _BITS // 8
+_UNUSED: Final = bytes(_BYTES)
+"""Stands for what is not signed yet, in as many bytes. A message of zeros leads to no token."""
+
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS keys (
     survey TEXT PRIMARY KEY,
@@ -30,8 +34,8 @@ CREATE TABLE IF NOT EXISTS keys (
 CREATE TABLE IF NOT EXISTS codes (
     hash    BLOB PRIMARY KEY,  -- of the code: who reads this file cannot use what is unused
     survey  TEXT NOT NULL REFERENCES keys (survey),
-    blinded BLOB,              -- what was signed for it, so that asking again gives the same
-    signed  BLOB
+    blinded BLOB NOT NULL,     -- what was signed for it, so that asking again gives the same
+    signed  BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
 
@@ -45,6 +49,11 @@ class Issuer:
 
     Raises:
         StoreError: If the file cannot be used.
+
+    Privacy:
+        The file tells which codes were used, and not in which order: a row is as long before it is
+        used as after, so that SQLite writes over it where it is. A row that grew would be moved to
+        where there is room, behind the one used before it.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -52,6 +61,12 @@ class Issuer:
         with self._transaction() as db:
             for statement in _SCHEMA.strip().split(";")[:-1]:
                 db.execute(statement)
+            shorter = db.execute(
+                "UPDATE codes SET blinded = ?, signed = ? WHERE signed IS NULL", (_UNUSED, _UNUSED)
+            ).rowcount
+        if shorter:  # of a file from before there was a row's full length: forget the order so far
+            with self._connection() as db:
+                db.execute("VACUUM")
         self._path.chmod(0o600)
 
     def key(self, survey: str) -> PublicKey:
@@ -75,8 +90,8 @@ class Issuer:
         codes = [_new_code() for _ in range(count)]
         with self._transaction() as db:
             db.executemany(
-                "INSERT INTO codes VALUES (?, ?, NULL, NULL)",
-                sorted((_hash(survey, code), survey) for code in codes),
+                "INSERT INTO codes VALUES (?, ?, ?, ?)",
+                sorted((_hash(survey, code), survey, _UNUSED, _UNUSED) for code in codes),
             )
         return codes
 
@@ -84,7 +99,8 @@ class Issuer:
         """Count the codes of a survey that were used, and all of them."""
         with self._transaction() as db:
             counts: tuple[int, int] = db.execute(
-                "SELECT count(signed), count(*) FROM codes WHERE survey = ?", (survey,)
+                "SELECT count(*) FILTER (WHERE signed <> ?), count(*) FROM codes WHERE survey = ?",
+                (_UNUSED, survey),
             ).fetchone()
         return counts
 
@@ -104,9 +120,9 @@ class Issuer:
             if row is None:
                 raise TokenError("there is no such invitation code")
             before, signed, n, e, d = row
-            if before is not None and before != blinded:
+            if before not in (_UNUSED, blinded):
                 raise TokenError("this invitation code was used by another device")
-            if signed is None:
+            if signed == _UNUSED:
                 signed = _sign(PublicKey(int(n, 16), e), int(d, 16), blinded)
                 db.execute(
                     "UPDATE codes SET blinded = ?, signed = ? WHERE hash = ?",
@@ -117,19 +133,20 @@ class Issuer:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        try:
-            db = sqlite3.connect(self._path, timeout=10, isolation_level=None)
-        except sqlite3.Error as error:
-            raise StoreError(f"{self._path}: {error}") from None
-        try:
-            db.execute("PRAGMA synchronous = FULL")
+        with self._connection() as db:
             db.execute("BEGIN IMMEDIATE")
             yield db
             db.execute("COMMIT")
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self._path, timeout=10, isolation_level=None)) as db:
+                db.execute("PRAGMA synchronous = FULL")
+                yield db
+                # Closing rolls back what was not committed.
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: {error}") from None
-        finally:
-            db.close()  # rolls back what was not committed
 
 
 def _new_code() -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import secrets
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +22,7 @@ from deniable_protocol import PublicKey, SubmitError, Survey, TokenError
 from deniable_server import create_app
 from deniable_server.cli import serve
 from deniable_server.invite_cli import invite
-from deniable_server.issuer import Issuer
+from deniable_server.issuer import Issuer, _hash
 from deniable_server.life import Limits
 from deniable_server.services import services
 
@@ -218,6 +220,60 @@ def test_serve_refuses_another_key(tmp_path: Path, survey: Survey) -> None:
     )  # fmt: skip
     assert found.exit_code == 1
     assert "names another key" in found.output
+
+
+def test_the_file_does_not_tell_in_which_order_codes_were_used(
+    tmp_path: Path, issuer: Issuer
+) -> None:
+    """Whatever the order in which the same codes are used, the issuer's file is the same bytes."""
+    key = issuer.key("invited")
+    codes = issuer.invite("invited", 80)
+    messages = {code: key.to_bytes(secrets.randbelow(key.modulus)) for code in codes[:50]}
+    orders = [list(messages), list(messages)[::-1], sorted(messages)]
+    found = []
+    for number, order in enumerate(orders):
+        path = tmp_path / f"{number}.db"
+        shutil.copy(tmp_path / "issuer.db", path)
+        other = Issuer(path)
+        for code in order:
+            other.sign("invited", code, messages[code])
+        assert other.used("invited") == (50, 80)
+        found.append(path.read_bytes())
+    assert all(content == found[0] for content in found[1:])
+    assert list(tmp_path.glob("*.db-*")) == []
+
+
+def test_a_file_of_before_forgets_the_order(tmp_path: Path, issuer: Issuer) -> None:
+    """A file in which rows grew when their codes were used is written anew when it is opened."""
+    key, codes = issuer.key("invited"), issuer.invite("invited", 30)
+    messages = {code: key.to_bytes(secrets.randbelow(key.modulus)) for code in codes[:20]}
+    used = {code: issuer.sign("invited", code, message) for code, message in messages.items()}
+    found = []
+    for number, order in enumerate((list(used), list(used)[::-1])):
+        path = tmp_path / f"{number}.db"
+        shutil.copy(tmp_path / "issuer.db", path)
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            rows = {row[0]: row for row in db.execute("SELECT * FROM codes ORDER BY hash")}
+            db.execute("DROP TABLE codes")
+            db.execute(
+                "CREATE TABLE codes (hash BLOB PRIMARY KEY, survey TEXT NOT NULL,"
+                " blinded BLOB, signed BLOB) STRICT, WITHOUT ROWID"
+            )
+            for row in rows.values():
+                db.execute("INSERT INTO codes VALUES (?, ?, NULL, NULL)", row[:2])
+            for code in order:
+                row = rows[_hash("invited", code)]
+                db.execute(
+                    "UPDATE codes SET blinded = ?, signed = ? WHERE hash = ?",
+                    (row[2], row[3], row[0]),
+                )
+        before = path.read_bytes()
+        reopened = Issuer(path)
+        assert reopened.used("invited") == (20, 30)
+        assert all(reopened.sign("invited", c, messages[c]) == used[c] for c in used)
+        found.append((before, path.read_bytes()))
+    assert found[0][0] != found[1][0]
+    assert found[0][1] == found[1][1]
 
 
 def test_requests_that_are_none(tmp_path: Path, issuer: Issuer, survey: Survey) -> None:
