@@ -149,7 +149,7 @@ export function drawId(read) {
  * @param {string} [token]
  */
 export function write({ digest }, id, answers, arm, token) {
-  return canonical({ survey: digest, id, answers, ...(arm && { arm }), ...(token && { token }) });
+  return canonical({ survey: digest, id, answers, arm, token });
 }
 
 /**
@@ -253,13 +253,12 @@ export function exact(/** @type {string} */ text) {
 }
 
 /**
- * Write canonical JSON: sorted keys, no spaces.
+ * Write canonical JSON: sorted keys, no spaces. What is undefined is left out.
  * @param {unknown} value
- * @returns {string}
  */
 export function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(",")}}`;
+  return JSON.stringify(value, (_, inner) => {
+    if (Array.isArray(inner) || !(inner instanceof Object)) return inner;
+    return Object.fromEntries(Object.keys(inner).sort().map((key) => [key, inner[key]]));
+  });
 }
