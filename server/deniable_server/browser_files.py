@@ -10,9 +10,9 @@ Privacy:
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +37,10 @@ _LOADED: Final = re.compile(
 )  # a name, or a pattern of names
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.S)
 _PINS: Final = "export const PINS = {};"
+_FURTHER: Final = "pins.later.js"
+_AT_ONCE: Final = re.compile(r"deniable\.css|words\..*\.js|pins\.later\.js")
+# What a form begins with is pinned where it begins. All else is pinned in a file of its own, which the
+# first one pins: hashes do not shrink, and would be a twentieth of what everyone waits for.
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ class BrowserFile:
 
     @cached_property
     def compressed(self) -> bytes:
-        """The same for browsers that take gzip, which is all of them."""
-        return gzip.compress(self.body, 9, mtime=0)
+        """The same for browsers that take gzip, which is all of them, and as small as zlib has it."""
+        return min((_gzip(self.body, memory) for memory in range(4, 10)), key=len)
 
 
 class BrowserFiles:
@@ -120,15 +124,21 @@ class BrowserFiles:
         text = self.read(name)
         if entry:
             text = self._elsewhere(text, self.modules(entry))
+        if entry and name == _FURTHER:
+            text = text.replace(_PINS, self._pins(entry, at_once=False))
         return BrowserFile(name, lean(name, text).encode())
 
     def _index(self, entry: str) -> str:
         """Join an entry and all that it imports, and pin what it loads later."""
         parts = [_IMPORT.sub("", self.read(name)) for name in self.modules(entry)]
-        later = [(name, self.find(f"{entry}/{name}")) for name in self.later(entry)]
-        pins = {name: file.integrity for name, file in later if file}
-        written = f"export const PINS = {json.dumps(pins)};"
-        return lean_script("".join(parts).replace(_PINS, written))
+        return lean_script("".join(parts).replace(_PINS, self._pins(entry, at_once=True)))
+
+    def _pins(self, entry: str, *, at_once: bool) -> str:
+        """Write the hashes of what an entry loads at once, or of what it loads later."""
+        names = [name for name in self.later(entry) if bool(_AT_ONCE.fullmatch(name)) == at_once]
+        files = [(name, self.find(f"{entry}/{name}")) for name in names]
+        pins = {name: file.integrity for name, file in files if file}
+        return f"export const PINS = {json.dumps(pins)};"
 
     def modules(self, entry: str) -> tuple[str, ...]:
         """Name an entry's modules, each after those that it imports."""
@@ -163,6 +173,12 @@ class BrowserFiles:
 def lean(name: str, source: str) -> str:
     """Leave out what browsers do not need."""
     return lean_style(source) if name.endswith(".css") else lean_script(source)
+
+
+def _gzip(body: bytes, memory: int) -> bytes:
+    """Compress; less memory makes shorter blocks, each with a code for what is in it."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16, memory)
+    return packer.compress(body) + packer.flush()
 
 
 def in_use(files: BrowserFiles, entry: str) -> Iterator[BrowserFile]:

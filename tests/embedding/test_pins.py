@@ -6,6 +6,7 @@ import gzip
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
@@ -38,9 +39,9 @@ def test_another_script_is_not_run(visit: Visit, wire: Wire) -> None:
     assert not wire.reports
 
 
-@pytest.mark.parametrize("text", ["Sent. Thank you.", '"notSent"'])
+@pytest.mark.parametrize("text", ["Sent. Thank you.", '"notSent"', 'PINS={"invite.js"'])
 def test_what_is_loaded_later_is_pinned_too(visit: Visit, wire: Wire, text: str) -> None:
-    """Another text, or code that shows the outcome: it is not taken, and nothing is sent."""
+    """Another text, code or list of hashes of what is later: it is not taken, nothing is sent."""
     wire.replace = {text: text.replace("S", "s")}
     reader = visit().read("element")
     reader.answer()
@@ -48,6 +49,25 @@ def test_what_is_loaded_later_is_pinned_too(visit: Visit, wire: Wire, text: str)
     reader.wait(lambda: reader.says("could not be loaded"))
     assert any("integrity" in said for said in reader.console)
     assert not wire.reports
+
+
+def test_what_is_not_pinned_is_not_run(visit: Visit, wire: Wire, pages: Any) -> None:
+    """A page in a language that the form does not speak: a server cannot make it speak that."""
+    form = pages.places("plain.html")["snippet"].replace('lang="en"', 'lang="fr"')
+    assert 'lang="fr"' in form
+    pages.extra["lang.html"] = f'<script src="listen.js"></script><p id="heard"></p>{form}'
+    reader = visit()
+    words = "export default {}; window.spoken = true;"
+    headers = {"Access-Control-Allow-Origin": "*"}
+    reader.page.route("**/words.fr.js", lambda route: route.fulfill(
+        body=words, content_type="text/javascript", headers=headers))  # fmt: skip
+    reader.page.goto(f"{reader.origin}/lang.html")
+    reader.hear("deniable-ready")
+    assert reader.page.evaluate("window.spoken") is None
+    reader.answer_plain()
+    reader.page.get_by_role("button").click()
+    reader.hear("deniable-sent")
+    assert "Sent. Thank you." in (reader.page.locator("output").text_content() or "")
 
 
 def test_another_style_sheet_is_not_applied(visit: Visit, wire: Wire) -> None:

@@ -1,7 +1,12 @@
 /** What is loaded later is pinned as well: whoever pins the file that starts pins all of them. */
 
-/** @type {Record<string, string>} by file, its hash; `deniable serve` fills it in as it joins the modules */
+/**
+ * @type {Record<string, string>} by file, its hash; `deniable serve` fills it in as it joins the modules. At
+ *   first, only of what a form begins with.
+ */
 export const PINS = {};
+
+const LATER = "pins.later.js"; // which is pinned itself, and pins all others
 
 /** @type {Record<string, string>} by file that could not be loaded: browsers never ask for that address again */
 const MARKS = {};
@@ -32,6 +37,10 @@ export function load(name) {
 }
 
 async function fetchModule(/** @type {string} */ name) {
+  if (PINS[LATER] && !PINS[name]) {
+    Object.assign(PINS, (await load(LATER)).PINS);
+    if (!PINS[name]) throw new Error(`${name} is not pinned`); // a server could have put it there since
+  }
   const { href, integrity } = linkTo(name);
   const address = href + (MARKS[name] ?? "");
   if (integrity) await preload(address, integrity);
