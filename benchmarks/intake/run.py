@@ -92,7 +92,10 @@ class Variant:
 
 def _worked(pid: int) -> float:
     """Give a process's seconds of processor time, its own and the system's for it."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:  # one that the database had for a moment
+        return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
