@@ -1,6 +1,7 @@
 """Time estimates from many reports against other libraries, in one run on one machine.
 
-    pip install pure-ldp multi-freq-ldpy
+    pip install pure-ldp scikit-learn multi-freq-ldpy
+    Rscript -e 'install.packages(c("rr", "RRreg"))'
     python benchmarks/analysis/run.py [REPORTS]
 
 Every line is the median of three runs. Others give point estimates only; ours come with standard
@@ -18,6 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from r_packages import compare
 
 from deniable_analysis import Reports, Tally, estimate
 from deniable_analysis.bits import unpack
@@ -137,10 +139,11 @@ def wide(reports: int) -> None:
 
 
 def main() -> None:
-    """Run both comparisons."""
+    """Run all comparisons."""
     reports = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     narrow(reports)
     wide(reports)
+    compare(min(reports, 100_000), timed, line)
 
 
 if __name__ == "__main__":
