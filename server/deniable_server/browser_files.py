@@ -2,7 +2,8 @@
 
 There is no build step. The modules are read as they lie beside the client and are given out without
 comments. For each entry its modules are joined into one ``index.js``, so that a page needs one
-request and one hash; what is loaded later is pinned inside that file.
+request and one hash; so is each module that is loaded later with those that only it imports. What
+is loaded later is pinned.
 
 Privacy:
     Joining adds no code. A test compares what is served with the sources, token by token.
@@ -31,7 +32,9 @@ ENTRIES: Final = ("embed", "plain", "surveyjs")
 TYPES: Final = {".js": "text/javascript", ".css": "text/css"}
 # Written out: what the system's own table says of .js differs, and browsers insist.
 
-_IMPORT: Final = re.compile(r'^(?:import|export) (?:[^;"\']* from )?"\./([\w.-]+)";\n', re.M)
+_IMPORT: Final = re.compile(
+    r'^(?:import|export) (?:(?:\{ (.*) \}|\*) from )?"\./([\w.-]+)";\n', re.M
+)
 _LOADED: Final = re.compile(
     r"""["`]([\w.${}-]+\.(?:js|css))["`]"""
 )  # a name, or a pattern of names
@@ -39,8 +42,8 @@ _COMMENT: Final = re.compile(r"/\*.*?\*/", re.S)
 _PINS: Final = "export const PINS = {};"
 _FURTHER: Final = "pins.later.js"
 _AT_ONCE: Final = re.compile(r"deniable\.css|words\..*\.js|pins\.later\.js")
-# What a form begins with is pinned where it begins. All else is pinned in a file of its own, which the
-# first one pins: hashes do not shrink, and would be a twentieth of what everyone waits for.
+# What a form begins with is pinned where it begins. All else is pinned in a file of its own, which
+# the first one pins: hashes do not shrink, and would be a twentieth of what everyone waits for.
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class BrowserFile:
 
     @cached_property
     def compressed(self) -> bytes:
-        """The same for browsers that take gzip, which is all of them, and as small as zlib has it."""
+        """The same for browsers that take gzip, which is all of them; as small as zlib has it."""
         return min((_gzip(self.body, memory) for memory in range(4, 10)), key=len)
 
 
@@ -96,19 +99,19 @@ class BrowserFiles:
 
     def later(self, entry: str) -> list[str]:
         """Name what an entry may load once it runs, in order."""
-        joined = self.modules(entry)
-        found: set[str] = set()
-        waiting = [*joined]
+        seen = {*self.modules(entry)}
+        waiting, found = [*seen], set[str]()
         while waiting:
             text = _COMMENT.sub("", self.read(waiting.pop()))
-            named = [re.escape(name) for name in _IMPORT.findall(text)]
-            named += [
+            named = [
                 re.sub(r"\\\$\\\{.*?\\\}", "[^/]+", re.escape(n)) for n in _LOADED.findall(text)
             ]
-            new = {n for n in self._names() if any(re.fullmatch(known, n) for known in named)}
-            waiting += sorted(new - found - {*joined})
-            found |= new
-        return sorted(found - {*joined})
+            loaded = {n for n in self._names() if any(re.fullmatch(known, n) for known in named)}
+            found |= loaded
+            new = loaded.union(imports(text)) - seen
+            waiting += sorted(new)
+            seen |= new
+        return sorted(found - {*self.modules(entry)})
 
     def _names(self) -> list[str]:
         return [path.name for path in self._folder.iterdir() if path.suffix in TYPES]
@@ -121,9 +124,7 @@ class BrowserFiles:
             return BrowserFile(name, self._index(entry).encode())
         if name not in self._names():
             return None
-        text = self.read(name)
-        if entry:
-            text = self._elsewhere(text, self.modules(entry))
+        text = self._joined_later(entry, name) if entry else self.read(name)
         if entry and name == _FURTHER:
             text = text.replace(_PINS, self._pins(entry, at_once=False))
         return BrowserFile(name, lean(name, text).encode())
@@ -140,34 +141,46 @@ class BrowserFiles:
         pins = {name: file.integrity for name, file in files if file}
         return f"export const PINS = {json.dumps(pins)};"
 
-    def modules(self, entry: str) -> tuple[str, ...]:
-        """Name an entry's modules, each after those that it imports."""
+    def modules(self, entry: str, later: str | None = None) -> tuple[str, ...]:
+        """Name the modules of a file, each after those that it imports.
+
+        Args:
+            entry: The entry that the file is of.
+            later: A file that it loads later; None for the one that it starts with.
+        """
+        apart = () if later is None else (*self.modules(entry), *self.later(entry))
         found: dict[str, None] = {}
 
         def visit(name: str, above: tuple[str, ...]) -> None:
-            for needed in _IMPORT.findall(self.read(name)):
-                if needed not in found and needed not in above:
+            for needed in imports(self.read(name)):
+                if needed not in found and needed not in above and needed not in apart:
                     visit(needed, (*above, name))
             found.setdefault(name)
 
-        visit(f"{entry}.js", ())
+        visit(later or f"{entry}.js", ())
         return tuple(found)
 
-    @staticmethod
-    def _elsewhere(text: str, joined: tuple[str, ...]) -> str:
-        """Let a module import from the joined file what is in there: nothing is loaded twice."""
-        return _IMPORT.sub(
-            lambda found: (
-                found[0].replace(f'"./{found[1]}"', '"./index.js"')
-                if found[1] in joined
-                else found[0]
-            ),
-            text,
-        )
+    def _joined_later(self, entry: str, name: str) -> str:
+        """Join a later file and what only it imports; nothing that is loaded before comes twice."""
+        parts = [self.read(part) for part in self.modules(entry, name)]
+        taken: dict[str, dict[str, None]] = {}
+        for names, where in (found for part in parts for found in _IMPORT.findall(part)):
+            source = "index.js" if where in self.modules(entry) else where
+            if names and where not in self.modules(entry, name):
+                taken.setdefault(source, {}).update(dict.fromkeys(names.split(", ")))
+        lines = [
+            f'import {{ {", ".join(names)} }} from "./{where}";\n' for where, names in taken.items()
+        ]
+        return "".join([*lines, *(_IMPORT.sub("", part) for part in parts)])
 
     def read(self, name: str) -> str:
         """Give the source of a module or style sheet."""
         return (self._folder / name).read_text(encoding="utf-8")
+
+
+def imports(source: str) -> list[str]:
+    """Name what a module imports from beside itself."""
+    return [where for _, where in _IMPORT.findall(source)]
 
 
 def lean(name: str, source: str) -> str:

@@ -21,8 +21,8 @@ from .lean import lean_script, lean_style
 
 _INTERFACE: Final = ("en", "bn", "zh-Hant")
 _INSTEAD: Final = {  # of what sends, and of what a kit has no use for
-    "deniable.js": "kit/device.js",
-    "device.js": "kit/device.js",
+    "fetch.js": "kit/device.js",
+    "keeper.js": "kit/device.js",
     "outcome.js": "kit/outcome.js",
     "learn.js": "kit/outcome.js",
     **{f"more.{tag}.js": f"kit/words.{tag}.js" for tag in _INTERFACE},

@@ -39,13 +39,13 @@ def lean_script(source: str) -> str:
     """
     text = ""
     tokens = _tokens(source)
-    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+    for piece, following in zip(tokens, [*tokens[1:], ""], strict=True):
         around = text[-1:] + following[:1]
-        if token == "}":
+        if piece == "}":
             text = text.removesuffix(";")
-        if not token.isspace():
-            text += token
-        elif "\n" in token and text and not _GOES_ON.search(around):
+        if not piece.isspace():
+            text += piece
+        elif "\n" in piece and text and not _GOES_ON.search(around):
             text += "\n"
         elif _NEEDED.fullmatch(around):
             text += " "
@@ -71,7 +71,8 @@ def _lean_rules(text: str) -> str:
 
 def _tokens(source: str) -> list[str]:
     """Cut a script into strings, templates, patterns, words, signs and spaces."""
-    found, place = [], 0
+    found: list[str] = []
+    place = 0
     while place < len(source):
         end, is_comment = _token_end(source, place)
         token = source[place:end]

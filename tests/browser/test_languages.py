@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import Route
 
 from .visitor import Visitor
 
@@ -33,6 +34,17 @@ def test_changing_the_language_keeps_the_answers(visit: Visit) -> None:
     visitor.press("Shift+Tab", "Shift+Tab", "ArrowDown")
     visitor.wait(lambda: bool(visitor.all("button", SEND["zh-TW"])))
     assert [node.name for node in visitor.all("radio") if node["checked"] == "true"] == ["是"]
+
+
+def test_a_language_chosen_while_earlier_texts_still_come_is_kept(visit: Visit) -> None:
+    visitor, late = visit(), list[Route]()
+    visitor.page.route("**/more.en.js", lambda route: late.append(route))  # noqa: PLW0108 - routes want a Python function
+    visitor.open("kinds")
+    visitor.wait(lambda: bool(late))
+    visitor.tab_to("combobox").press("ArrowDown")
+    with visitor.page.expect_request("**/more.css"):  # asked for when the texts have come
+        late[0].continue_()
+    visitor.wait(lambda: bool(visitor.all("button", SEND["bn-BD"])))
 
 
 @pytest.mark.parametrize("width", [320, 1280])

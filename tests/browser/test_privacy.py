@@ -66,7 +66,7 @@ def test_the_request_has_no_cookie_no_referer_and_is_not_asked_for_first(
     ("old", "new"),
     [
         ('credentials:"omit"', 'credentials:"include"'),
-        ('method:"POST",', 'method:"POST",headers:{"x-mine":"1"},'),
+        ('cache:"no-store",', 'cache:"no-store",headers:{"x-mine":"1"},'),
     ],
 )
 def test_a_client_that_says_more_is_caught(visit: Visit, wire: Wire, old: str, new: str) -> None:

@@ -12,8 +12,8 @@ const program = `
 import json, sys
 from deniable_server.browser_files import ENTRIES, BrowserFiles, in_use
 files = BrowserFiles()
-print(json.dumps({entry: {"joined": files.modules(entry), "files":
-    {file.name: [file.body.decode(), len(file.compressed)] for file in in_use(files, entry)}} for entry in ENTRIES}))
+print(json.dumps({entry: {"joined": files.modules(entry), "files": {file.name: file.body.decode() for file in in_use(files, entry)},
+    "parts": {name: files.modules(entry, name) for name in files.later(entry)}} for entry in ENTRIES}))
 `;
 const served = existsSync(python) ? JSON.parse(execFileSync(python, ["-c", program], { encoding: "utf8" })) : {};
 const source = (name) => readFileSync(new URL(`../../client/deniable_client/browser/${name}`, import.meta.url), "utf8");
@@ -35,17 +35,22 @@ function statements(text) {
 }
 const pinned = (text) => text.replace(/export const PINS ?= ?\{.*?\};/, "export const PINS = {};");
 
-for (const [entry, { joined, files }] of Object.entries(served)) {
+const parses = (input) => execFileSync(process.execPath, ["--check", "--input-type=module", "-"], { input });
+
+for (const [entry, { joined, files, parts }] of Object.entries(served)) {
   test(`${entry}/index.js is its modules, one after another, and parses`, () => {
-    const [text] = files["index.js"];
+    const text = files["index.js"];
     assert.deepEqual(statements(pinned(text)), joined.flatMap((name) => statements(source(name))));
-    execFileSync(process.execPath, ["--check", "--input-type=module", "-"], { input: text });
+    parses(text);
   });
 
-  test(`what ${entry} loads later is its source, and takes nothing twice`, () => {
-    for (const [name, [text]] of Object.entries(files)) {
+  test(`what ${entry} loads later is its sources, parses, and takes nothing twice`, () => {
+    const all = [...joined, ...Object.values(parts).flat()];
+    assert.equal(new Set(all).size, all.length);
+    for (const [name, text] of Object.entries(files)) {
       if (name === "index.js" || !name.endsWith(".js")) continue;
-      assert.deepEqual(statements(pinned(text)), statements(source(name)), name);
+      assert.deepEqual(statements(pinned(text)), parts[name].flatMap((part) => statements(source(part))), name);
+      parses(text);
       const taken = [...text.matchAll(/from "\.\/(.+?)"/g)].map(([, from]) => from);
       assert.ok(!taken.some((from) => joined.includes(from)), name);
     }

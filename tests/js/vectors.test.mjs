@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { applyNoise, below, drawNoise, prepare, readSurvey } from "../../client/deniable_client/browser/deniable.js";
-import { Device, respondOnce, spentIn } from "../../client/deniable_client/browser/device.js";
+import { Device, respondOnce } from "../../client/deniable_client/browser/device.js";
+import { spentIn } from "../../client/deniable_client/browser/keeper.js";
 import * as panel from "../../client/deniable_client/browser/panel.js";
 import { bytes, vectors } from "./support.mjs";
 

@@ -5,9 +5,11 @@
  * sending, and cleared then and whenever the page is left.
  */
 
-import { checkArm, fetchSurvey, hidden } from "./deniable.js";
-import { Device } from "./device.js";
-import { belief, make, Page } from "./page.js";
+import { checkArm, hidden } from "./randomizer.js";
+import { fetchSurvey } from "./fetch.js";
+import { Keeper } from "./keeper.js";
+import { belief } from "./odds.js";
+import { make, Page } from "./page.js";
 import { load } from "./pins.js";
 import { ShownQuestion } from "./questions.js";
 
@@ -19,9 +21,9 @@ import { ShownQuestion } from "./questions.js";
  * @param {HTMLElement} host
  * @param {{ survey?: string, digest?: string, arm?: string, maxEpsilon?: string }} settings the survey's
  *   address, the digest of the one that the page was made for, the collection arm, another limit than 4
- * @param {Device | Promise<Device>} [device]
+ * @param {Keeper | Promise<Keeper>} [device]
  */
-export async function mount(host, { survey = "", digest = "", arm, maxEpsilon = "4" }, device = Device.open()) {
+export async function mount(host, { survey = "", digest = "", arm, maxEpsilon = "4" }, device = Keeper.open()) {
   const page = new Page(host);
   try {
     await page.choose();
@@ -43,7 +45,7 @@ export class Form {
    * @param {Page} page
    * @param {Survey} survey
    * @param {import("./types.js").Asked} terms
-   * @param {Device} device
+   * @param {Keeper} device
    */
   constructor(page, survey, terms, device) {
     this.page = page;
@@ -59,8 +61,10 @@ export class Form {
     if (memory) return void (await this.#outcome()).resume(memory);
     await device.check(survey, terms);
     if (!device.lasting) await this.page.more(); // which has the words for it
-    if (survey.invite_key && !(await device.invite(survey)).token) return (await load("invite.js")).redeem(this);
-    this.ask();
+    if (survey.invite_key) await (await load("invite.js")).admit(this);
+    else this.ask();
+    // The connection may be lost while someone answers, so what sends is there before.
+    void this.#outcome().then((outcome) => outcome.catchUp()).catch(() => null);
   }
 
   /** The title and a choice of languages. */
@@ -99,8 +103,6 @@ export class Form {
       ...(ask ? [page.say("p", (words, count) => words.some(count(ask), count(questions.length)))] : []),
       form,
     );
-    // The connection may be lost while someone answers, so what sends is there before.
-    void this.#outcome().catch(() => null);
   }
 
   /**
@@ -119,8 +121,7 @@ export class Form {
     if (!outcome) return void this.page.write(alert, "failed");
     const answers = this.#answers();
     this.#clear(form);
-    await this.device.respond(this.survey, answers, this.terms);
-    await outcome.send();
+    await outcome.answer(answers);
   }
 
   async #outcome() {
@@ -148,7 +149,7 @@ export class Form {
     const summary = page.say("summary", "learn");
     const details = make("details", {}, summary);
     const fill = async () => {
-      await page.more();
+      await this.#outcome(); // of which it takes a part
       details.replaceChildren(summary, ...(await (await load("learn.js")).learn(this)));
       details.ontoggle = null;
     };

@@ -1,18 +1,28 @@
 /** A survey by invitation: turn the code into a token, which nobody can lead back to the code. */
 
-import { DeniableError, exchange } from "./deniable.js";
+import { exchange } from "./fetch.js";
 import { make } from "./page.js";
 import { load } from "./pins.js";
+import { DeniableError } from "./randomizer.js";
 
 /** @import {Survey} from "./types.js" */
-/** @import {Device} from "./device.js" */
+/** @import {Keeper} from "./keeper.js" */
 /** @import {Form} from "./form.js" */
+
+/**
+ * Ask the questions of whoever has a token, and the others for their code.
+ * @param {Form} form
+ */
+export async function admit(form) {
+  const { token } = await form.device.invite(form.survey);
+  return token ? form.ask() : redeem(form);
+}
 
 /**
  * Ask for the code, which a link may have brought along in the part that no server sees.
  * @param {Form} form
  */
-export async function redeem(form) {
+async function redeem(form) {
   const { page, survey, device } = form;
   await page.more();
   const code = make("input", { autocomplete: "off", spellcheck: "false", "aria-describedby": "code-hint" });
@@ -55,7 +65,7 @@ function used(form) {
 /**
  * What blinds the token is kept before it is sent: after a lost answer the issuer signs the same again.
  * @param {Survey} survey
- * @param {Device} device
+ * @param {Keeper} device
  * @param {string} code
  */
 async function exchangeCode(survey, device, code) {

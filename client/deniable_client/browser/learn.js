@@ -1,9 +1,10 @@
 /** How it works: the odds as a picture, a trial with the real randomizer, and what anyone can learn. */
 
-import { applyNoise, below, drawNoise, system } from "./deniable.js";
 import { optionOf } from "./outcome.js";
-import { belief, make } from "./page.js";
+import { belief } from "./odds.js";
+import { make } from "./page.js";
 import { chanceOf, explain } from "./questions.js";
+import { applyNoise, below, drawNoise, system } from "./randomizer.js";
 
 /** @import {Channel, Question} from "./types.js" */
 /** @import {Form} from "./form.js" */

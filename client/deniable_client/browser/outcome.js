@@ -1,18 +1,36 @@
-/** What became of the report: on its way, waiting, or sent; and exactly what was in it. */
+/** Answering, and what became of the report: on its way, waiting, or sent; and exactly what was in it. */
 
-import { DeniableError, itemsOf, pointsOf } from "./deniable.js";
-import { belief, make } from "./page.js";
+import { Device } from "./device.js";
+import { belief } from "./odds.js";
+import { make } from "./page.js";
+import { DeniableError, itemsOf, pointsOf } from "./randomizer.js";
 
-/** @import {Memory, Question, Text} from "./types.js" */
+/** @import {Answer, Memory, Question, Text} from "./types.js" */
 /** @import {Form} from "./form.js" */
 /** @import {Page} from "./page.js" */
 
 export class Outcome {
   #form;
+  #device;
 
   /** @param {Form} form */
   constructor(form) {
     this.#form = form;
+    this.#device = Device.of(form.device);
+  }
+
+  /** Send what an earlier survey at this address left behind. */
+  catchUp() {
+    return this.#device.catchUp(this.#form.survey);
+  }
+
+  /**
+   * Draw the report, keep it, and send it.
+   * @param {Record<string, Answer>} answers
+   */
+  async answer(answers) {
+    await this.#device.respond(this.#form.survey, answers, this.#form.terms);
+    await this.send();
   }
 
   /**
@@ -24,7 +42,8 @@ export class Outcome {
   }
 
   async send() {
-    const { page, survey, terms, device } = this.#form;
+    const { page, survey, terms } = this.#form;
+    const device = this.#device;
     const report = (await device.find(survey, terms.arm))?.report;
     if (report === undefined) return this.#already();
     const progress = make("p", { role: "status" });
@@ -48,10 +67,10 @@ export class Outcome {
    * @param {unknown} error
    */
   #waiting(report, error) {
-    const { page, device } = this.#form;
+    const { page } = this.#form;
     const again = page.say("button", "resend", { type: "button" });
     again.addEventListener("click", () => void this.send());
-    const kept = page.say("p", device.lasting ? "kept" : "keptHere");
+    const kept = page.say("p", this.#device.lasting ? "kept" : "keptHere");
     this.#show("notSent", problem(page, error), kept, again, ...this.#contents(report));
   }
 
@@ -60,7 +79,7 @@ export class Outcome {
   }
 
   async #total() {
-    const spent = await this.#form.device.spent();
+    const spent = await this.#device.spent();
     return this.#form.page.say("p", (words, count) => words.total(count(belief(spent))));
   }
 

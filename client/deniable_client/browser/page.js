@@ -2,7 +2,7 @@
 
 import { linkTo, load } from "./pins.js";
 
-/** @import {Odds, Text} from "./types.js" */
+/** @import {Text} from "./types.js" */
 /** @import {Attributes, Count, Say, Words} from "./words.js" */
 
 const INTERFACE = ["en", "bn", "zh-Hant"];
@@ -11,6 +11,7 @@ const RIGHT_TO_LEFT = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b/;
 export class Page {
   #stage = make("div", { class: "deniable" });
   #parts = ["words"];
+  #turn = Promise.resolve();
   #words = /** @type {Words} */ ({});
   #language = "en"; // of the survey's texts
   #spoken = "en"; // of the interface, which has fewer
@@ -46,7 +47,32 @@ export class Page {
   }
 
   /** @param {string} language */
-  async speak(language, parts = this.#parts) {
+  speak(language) {
+    return this.#inTurn(() => this.#speak(language, ...this.#parts));
+  }
+
+  /** Load the texts and the looks of what was sent and how it works, once they are needed. */
+  more() {
+    return this.#inTurn(async () => {
+      if (this.#parts[1]) return;
+      await this.#speak(this.#language, "words", "more");
+      this.#stage.before(sheet("more.css"));
+    });
+  }
+
+  /**
+   * One after the other: texts that were asked for earlier may come later, and are not what was chosen last.
+   * @param {() => Promise<void>} work
+   */
+  #inTurn(work) {
+    return (this.#turn = this.#turn.then(work, work));
+  }
+
+  /**
+   * @param {string} language
+   * @param {...string} parts
+   */
+  async #speak(language, ...parts) {
     const spoken = closest([language, ...this.#wanted], INTERFACE) ?? "en";
     const found = await Promise.all(parts.map((part) => load(`${part}.${spoken}.js`)));
     this.#words = Object.assign({}, ...found.map((part) => part.default));
@@ -55,13 +81,6 @@ export class Page {
     this.#language = language;
     mark(this.#stage, language);
     this.#texts.forEach((write) => write());
-  }
-
-  /** Load the texts and the looks of what was sent and how it works, once they are needed. */
-  async more() {
-    if (this.#parts.length > 1) return;
-    await this.speak(this.#language, ["words", "more"]);
-    this.#stage.before(sheet("more.css"));
   }
 
   /** @type {Count} */
@@ -79,15 +98,11 @@ export class Page {
   heading(title, languages) {
     const heading = this.spoken("h1", title, languages[0]);
     if (languages.length < 2) return [heading];
-    const select = make("select", { autocomplete: "off" });
-    for (const tag of languages) {
-      const option = make("option", { value: tag, lang: tag });
-      option.textContent = new Intl.DisplayNames(tag, { type: "language" }).of(tag) ?? tag;
-      select.append(option);
-    }
+    const name = (/** @type {string} */ tag) => new Intl.DisplayNames(tag, { type: "language" }).of(tag) ?? tag;
+    const options = languages.map((tag) => make("option", { value: tag, lang: tag }, name(tag)));
+    const select = make("select", { autocomplete: "off" }, ...options);
     select.value = this.#language;
-    const back = () => (select.value = this.#language);
-    select.onchange = () => this.speak(select.value).catch(back);
+    select.onchange = () => this.speak(select.value).catch(() => (select.value = this.#language));
     return [make("label", { class: "language" }, this.say("span", "language"), select), heading];
   }
 
@@ -141,7 +156,7 @@ export class Page {
   #bind(element, find) {
     this.bind(element, () => {
       const [language, text] = find();
-      element.textContent = text;
+      if (element.textContent !== text) element.textContent = text; // else it would be read out once more
       mark(element, language);
     });
     return element;
@@ -162,7 +177,7 @@ export class Page {
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Attributes} [attributes]
- * @param {...HTMLElement} children
+ * @param {...(HTMLElement | string)} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function make(tag, attributes = {}, ...children) {
@@ -175,15 +190,6 @@ export function make(tag, attributes = {}, ...children) {
 
 function sheet(/** @type {string} */ name) {
   return make("link", { rel: "stylesheet", ...linkTo(name) });
-}
-
-/**
- * How sure, in percent, someone can be who thought 50 %: posterior odds are at most prior odds times
- * a/b (Bayes' rule). Rounded up.
- * @param {Odds} odds
- */
-export function belief({ a, b }) {
-  return Number((100n * a + a + b - 1n) / (a + b));
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { applyNoise, below, canonical, checkArm, drawId, drawNoise, drawReport, encode, itemsOf, system, write } from "./randomizer.js";
-import { product } from "./survey.js";
+import { product } from "./odds.js";
 
 /** @import {Answer, Change, Memory, Odds, Question, Read, Survey, Table} from "./types.js" */
 

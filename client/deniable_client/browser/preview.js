@@ -1,8 +1,8 @@
 /** `deniable preview`: the form as respondents will see it, of a survey that nobody can answer yet. */
 
-import { DeniableError } from "./deniable.js";
 import { Device } from "./device.js";
 import { mount } from "./form.js";
+import { DeniableError } from "./randomizer.js";
 
 /** Remembers nothing beyond the page, says otherwise so that the page looks as it will, and sends nothing. */
 class Preview extends Device {

@@ -1,7 +1,8 @@
 /** A question on the page: native controls in a fieldset, what they answer, and what the noise does. */
 
-import { pointsOf } from "./deniable.js";
 import { make } from "./page.js";
+import { pointsOf } from "./randomizer.js";
+import { product } from "./odds.js";
 
 /** @import {Answer, Channel, Question} from "./types.js" */
 /** @import {Page} from "./page.js" */
@@ -96,6 +97,7 @@ export class ShownQuestion {
   #field(/** @type {NonNullable<Question["number"]>} */ { min, max, step, unit }) {
     const { name } = this.#question;
     const field = make("input", { type: "number", min, max, step, autocomplete: "off", "aria-labelledby": name });
+    field.onwheel = () => field.blur(); // else scrolling over it changes the number
     return make("div", { class: "field" }, field, ...(unit ? [this.#spoken(unit)] : []));
   }
 
@@ -145,8 +147,6 @@ export function explain({ kind, channel }, words, count) {
  * @param {Channel} channel
  */
 export function chanceOf({ k, d, a, b }) {
-  const [kept, all] = [a * d, a * d + b * (k - d)];
-  let [common, rest] = [all, kept];
-  while (rest) [common, rest] = [rest, common % rest];
-  return [kept / common, all / common];
+  const chance = product([{ a: BigInt(a * d), b: BigInt(a * d + b * (k - d)) }]); // as it reduces odds
+  return [chance.a, chance.b].map(Number);
 }

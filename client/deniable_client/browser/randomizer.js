@@ -194,9 +194,9 @@ export function hidden({ questions }, answers) {
  */
 export function encode(survey, answers, rounding) {
   /** @type {Record<string, Answer>} */
-  const given = Object.assign(Object.create(null), answers); // a question may be called "constructor"
-  const stranger = Object.keys(answers).find((name) => !survey.questions.some((q) => q.name === name));
-  if (stranger !== undefined) throw new DeniableError("answer", "to a question that is not asked");
+  const given = { __proto__: null, ...answers }; // a question may be called "constructor"
+  const known = Object.keys(answers).every((name) => survey.questions.some((q) => q.name === name));
+  if (!known) throw new DeniableError("answer", "to a question that is not asked");
   const gone = hidden(survey, given);
   /** @type {Record<string, number>} */
   const found = {};

@@ -4,6 +4,7 @@
  */
 
 import { canonical, DeniableError, exact, isOption, itemsOf, pointsOf, stepsOf, WORDS } from "./randomizer.js";
+import { gcd, product } from "./odds.js";
 
 /** @import {Odds, Question, Survey} from "./types.js" */
 
@@ -48,7 +49,7 @@ function checked(found) {
   const questions = /** @type {Question[]} */ (found.questions);
   must(Array.isArray(questions) && questions.length > 0);
   questions.forEach((question, place) => checkQuestion(question, language, questions.slice(0, place)));
-  must(new Set(questions.map((question) => question.name)).size === questions.length);
+  must(new Set(questions.map((q) => q.name)).size === questions.length);
   must(ask === undefined || (Number.isInteger(ask) && ask >= 1 && ask < questions.length));
   must(waves === undefined || (waves === "memoize" && questions.every((q) => q.channel.d === 1)));
   if (results !== undefined) {
@@ -63,7 +64,7 @@ function checked(found) {
   must(longest(questions) <= MAX_REPORT_BYTES);
   const dearest = questions.map(oddsOf).sort((left, right) => (left.a * right.b > right.a * left.b ? -1 : 1));
   const odds = product(dearest.slice(0, ask));
-  must(canonical(found.odds) === canonical([String(odds.a), String(odds.b)]));
+  must(canonical(found.odds) === canonical([odds.a, odds.b].map(String)));
   return { ...found, odds };
 }
 
@@ -118,12 +119,10 @@ function isName(/** @type {unknown} */ value, /** @type {RegExp} */ pattern) {
 
 /** Bytes of the longest report that these questions can give. */
 function longest(/** @type {Question[]} */ questions) {
-  const entries = questions.map((question) => {
-    const { k, d } = question.channel;
-    const names = itemsOf(question).reduce((sum, item) => sum + item.length, 0);
-    return names + itemsOf(question).length * (6 + d * (`${k - 1}`.length + 1));
-  });
-  return entries.reduce((sum, entry) => sum + entry, 101 + 1024); // room for arm and token
+  return questions.reduce((sum, question) => {
+    const [items, { k, d }] = [itemsOf(question), question.channel];
+    return sum + items.join("").length + items.length * (6 + d * (`${k - 1}`.length + 1));
+  }, 101 + 1024); // room for arm and token
 }
 
 /**
@@ -138,9 +137,7 @@ function oddsOf(question) {
 
 function checkText(/** @type {any} */ text, /** @type {string} */ language) {
   must(Object.hasOwn(text, language));
-  for (const [tag, spoken] of Object.entries(text)) {
-    must(LANGUAGE.test(tag) && typeof spoken === "string");
-  }
+  must(Object.entries(text).every(([tag, spoken]) => LANGUAGE.test(tag) && typeof spoken === "string"));
 }
 
 /**
@@ -156,36 +153,4 @@ function keys(found, needed, optional = {}) {
 
 function must(/** @type {boolean} */ holds) {
   if (!holds) throw new DeniableError("survey");
-}
-
-/**
- * Multiply odds, exactly: noises are independent, so what reports reveal multiplies.
- * @param {Odds[]} all
- * @returns {Odds}
- */
-export function product(all) {
-  const a = all.reduce((total, odds) => total * odds.a, 1n);
-  const b = all.reduce((total, odds) => total * odds.b, 1n);
-  const common = gcd(a, b);
-  return { a: a / common, b: b / common };
-}
-
-/**
- * ln(odds), rounded up: a stated ε is never below the true one.
- * @param {Odds} odds
- */
-export function epsilonOf({ a, b }) {
-  const [high, low] = [logarithm(a), logarithm(b)];
-  return high - low + 4 * Number.EPSILON * (high + low);
-}
-
-function logarithm(/** @type {bigint} */ whole) {
-  const digits = whole.toString(16); // a product of many odds is beyond what a float holds
-  const head = digits.slice(0, 13);
-  return Math.log(parseInt(head, 16)) + (digits.length - head.length) * Math.log(16);
-}
-
-function gcd(/** @type {bigint} */ left, /** @type {bigint} */ right) {
-  while (right) [left, right] = [right, left % right];
-  return left;
 }

@@ -1,13 +1,11 @@
 /**
  * What the offline kit's device keeps: the noisy reports of everyone who answered on it, and nothing
- * of who they were. It stands in for `deniable.js` and `device.js`: nothing here can send.
+ * of who they were. It stands in for `fetch.js` and `keeper.js`: nothing here can send.
  */
 
 import { checkArm, DeniableError, prepare } from "../randomizer.js";
 
 /** @import {Answer, Asked, Survey} from "../types.js" */
-
-export * from "../randomizer.js";
 
 /** @returns {never} a kit holds its survey */
 export function fetchSurvey() {
