@@ -69,7 +69,7 @@ class Visitor:
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f"waited in vain; the page says:\n{self.text()}"
-            time.sleep(0.02)
+            self.page.wait_for_timeout(20)  # a sleep would hear of nothing
 
     def nodes(self) -> list[Node]:
         """Give the accessibility tree, in the order of the document as far as it tells."""
