@@ -63,7 +63,7 @@ def read_parquet(path: Path, survey: Survey) -> Reports:
     try:
         with duckdb.connect() as engine:
             engine.execute("SET memory_limit = '1GB'")
-            notes = f"SELECT key, value FROM parquet_kv_metadata('{file}')"  # noqa: S608
+            notes = f"SELECT key, value FROM parquet_kv_metadata('{file}')"  # noqa: S608  # quoted above
             found = {bytes(key): bytes(value) for key, value in engine.execute(notes).fetchall()}
             digest = found.get(b"digest", b"").decode("ascii", "replace")
             if digest != survey.digest:

@@ -101,7 +101,7 @@ class NumberEstimate:
 
     def __str__(self) -> str:
         rows = [("mean", self.mean)]
-        rows += [(f"{100 * q.at:g} % quantile", q) for q in self.quantiles]  # type: ignore[misc]
+        rows += [(f"{100 * q.at:g} % quantile", q) for q in self.quantiles]  # type: ignore[misc]  # both print alike
         return "\n".join(
             f"{name:<14}{found.value:.4g}{self.unit}  "
             f"({found.low:.4g} to {found.high:.4g}{self.unit})"

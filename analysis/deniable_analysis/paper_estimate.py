@@ -91,7 +91,7 @@ def estimate_paper(
     """
     many = isinstance(design, Sequence)
     designs = list(design) if isinstance(design, Sequence) else [design]
-    lists: list[ArrayLike] = list(counts) if many else [counts]  # type: ignore[arg-type, list-item]
+    lists: list[ArrayLike] = list(counts) if many else [counts]  # type: ignore[arg-type, list-item]  # of one design
     if len(lists) != len(designs):
         raise EstimateError(f"expected counts for each of {len(designs)} designs")
     groups = [counted(c, d) for c, d in zip(lists, designs, strict=True)]

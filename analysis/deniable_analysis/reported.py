@@ -204,7 +204,7 @@ def _laws(design: Law | Sequence[Law], rows: int) -> tuple[list[Law], Codes]:
     one = isinstance(design, Design | MatrixDesign)
     many: list[Law] = [] if one else list(design)  # type: ignore[arg-type]  # not a scalar
     if not many or not (isinstance(many[0], Design | MatrixDesign) or np.ndim(many[0]) == 2):
-        return [design], np.zeros(rows, dtype=np.int64)  # type: ignore[list-item]
+        return [design], np.zeros(rows, dtype=np.int64)  # type: ignore[list-item]  # one
     if len(many) != rows:
         raise EstimateError(f"expected a design for each of {rows} rows, got {len(many)}")
     made: dict[object, Law] = {}

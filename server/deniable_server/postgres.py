@@ -160,7 +160,7 @@ class _Session:
         arrays = ", ".join(f"%b::{kind}[]" for kind in columns.values())
         key = next(iter(columns))
         query = (
-            f"INSERT INTO {table} ({listed(columns)}) SELECT * FROM unnest({arrays})"  # noqa: S608
+            f"INSERT INTO {table} ({listed(columns)}) SELECT * FROM unnest({arrays})"  # noqa: S608  # a matched name
             f" ON CONFLICT ({key}) DO NOTHING RETURNING {key}"
         )
         new = []

@@ -177,7 +177,7 @@ class _Session:
         marks = ", ".join("?" * len(columns))
         key = next(iter(columns))
         query = (
-            f"INSERT INTO {table} ({listed(columns)}) VALUES ({marks})"  # noqa: S608
+            f"INSERT INTO {table} ({listed(columns)}) VALUES ({marks})"  # noqa: S608  # a matched name
             f" ON CONFLICT ({key}) DO NOTHING"
         )
         return [self._connection.execute(query, row).rowcount > 0 for row in rows]

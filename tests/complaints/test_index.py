@@ -22,7 +22,7 @@ COMPLAINTS: dict[str, tuple[str, ...]] = {
     ),
     "an epsilon of 0, -1, NaN or 800 is taken": (
         "tests/protocol/test_channel.py::test_no_such_epsilon",
-        "tests/authoring/test_check.py::test_epsilon_that_is_none",
+        "tests/authoring/test_mistakes.py::test_epsilon_that_is_none",
     ),
     "a server believes forged reports": (
         "tests/vectors/test_python.py::test_refused_reports",
@@ -49,7 +49,7 @@ COMPLAINTS: dict[str, tuple[str, ...]] = {
     "two options have one name": (
         "tests/complaints/test_surveys.py::test_two_options_of_one_name",
         "tests/complaints/test_surveys.py::test_two_options_of_one_name_in_another_language",
-        "tests/authoring/test_check.py::test_mistakes_all_at_once",
+        "tests/authoring/test_mistakes.py::test_mistakes_all_at_once",
     ),
     "a translation is missing": (
         "tests/complaints/test_surveys.py::"

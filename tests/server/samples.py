@@ -35,6 +35,9 @@ SAMPLED = Survey.load(
         ],
     }
 )
+CANARY = "canary-7f3a"
+"""What a request carries that must come back in no answer and no log."""
+
 SHOWN = Survey.load(SOURCE | {"name": "shown", "results": {"from": 20, "every": 10}})
 WIDTH = SURVEY["dish"].channel.subset
 assert WIDTH > 1

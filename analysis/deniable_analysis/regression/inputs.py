@@ -203,7 +203,7 @@ def by_name(predictors: object) -> dict[str, Any]:
         return {str(name): value for name, value in predictors.items()}
     columns = getattr(predictors, "columns", None)
     if columns is not None:
-        return {str(name): predictors[name] for name in columns}  # type: ignore[index]
+        return {str(name): predictors[name] for name in columns}  # type: ignore[index]  # a data frame
     found = np.asarray(predictors)
     if found.ndim == 1:
         found = found[:, None]
@@ -228,7 +228,7 @@ def missing_rows(columns: Iterable[tuple[str, object]], rows: int) -> NDArray[np
         if values.dtype.kind == "f":
             found |= np.isnan(values)
         elif values.dtype.kind == "O":
-            found |= np.array([v is None or bool(v != v) for v in values.tolist()])  # noqa: PLR0124
+            found |= np.array([v is None or bool(v != v) for v in values.tolist()])  # noqa: PLR0124  # NaN
     return found
 
 
