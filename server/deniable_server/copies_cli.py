@@ -15,8 +15,9 @@ from .contract import Store
 from .database_cli import database_option, label, opened, plainly, versions
 from .export import FORMATS
 from .export import export as write_export
+from .importing import import_lines
 from .published import Outcome, Published
-from .transfer import Merged, back_up, import_lines
+from .transfer import Merged, back_up
 from .transfer import merge as merge_stores
 
 _MOST_NAMED: Final = 20
@@ -104,15 +105,15 @@ def import_(files: Sequence[BinaryIO], database: str) -> None:
     """Check and store reports from files of JSON lines; - reads standard input.
 
     Each report goes to the survey version that it was made for, which must be published here. It
-    may be closed. What is no report of it is refused, by line and reason.
+    may be closed. What is no report of it is refused, by line and reason. A report that comes with
+    an invitation's token spends it; one that "deniable export" wrote has none and is taken without.
     """
     refused = False
     with opened(database, rewrite=True) as store:
         for file in files:
             done = import_lines(store, file)
-            stored, same = done.counts[Outcome.STORED], done.counts[Outcome.SAME]
             click.echo(
-                f"{file.name}: {stored:,} reports stored, {same:,} were there already, "
+                f"{file.name}: {done.stored:,} reports stored, {done.same:,} were there already, "
                 f"{len(done.refused):,} refused"
             )
             refused |= bool(done.refused)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
-from deniable_protocol import Report, Survey
+from deniable_protocol import Report, ReportError, Survey
 from deniable_protocol.layout import decode, encode, report_table
 from deniable_protocol.question import Item
 
@@ -66,6 +67,21 @@ class Published:
     def columns(self) -> str:
         """The columns of the table, in order, as a statement lists them."""
         return listed(self.column_names)
+
+    def parse(self, source: bytes | Mapping[str, Any], *, stored: bool = False) -> Report:
+        """Check a report that comes in: its shape, and the signature of its token.
+
+        Args:
+            source: What came in.
+            stored: Whether an intake has taken it already: what is stored has no token.
+
+        Raises:
+            ReportError: If the survey cannot have produced it, or its issuer did not sign it.
+        """
+        report, key = Report.parse(source, self.survey, stored=stored), self.survey.invite_key
+        if report.token and key and not report.token.fits(self.survey.name, key):
+            raise ReportError("token")
+        return report
 
     def row(self, report: Report) -> Row:
         """Give a report as the table holds it; None for what was not drawn."""

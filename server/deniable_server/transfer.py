@@ -1,23 +1,21 @@
-"""Reports from one store to another, and from lines of text into a store."""
+"""Reports from one store to another."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from deniable_protocol import Report, ReportError, StoreError
-from deniable_protocol.canonical import read_strict
+from deniable_protocol import StoreError
 
 from .contract import Store
 from .life import State
-from .published import Entry, Outcome, Published
+from .published import Outcome, Published
 from .store import ReportStore
 
 _AT_ONCE: Final = 5000
@@ -123,60 +121,3 @@ def _checked(path: Path) -> int:
         return sum(copy.count(published) for published in copy.surveys())
     finally:
         copy.close(rewrite=False)
-
-
-@dataclass
-class Imported:
-    """What became of lines of reports.
-
-    Attributes:
-        counts: How many reports had which outcome.
-        refused: For each line that was not stored, its number and why, in words.
-    """
-
-    counts: Counter[Outcome] = field(default_factory=Counter)
-    refused: list[tuple[int, str]] = field(default_factory=list)
-
-
-_WHY: Final = {
-    Outcome.CONFLICT: "another report with this id is stored",
-    Outcome.ERASED: "its survey was erased here",
-}
-
-
-def import_lines(store: Store, lines: Iterable[bytes]) -> Imported:
-    """Check and store reports, one JSON object on each line; empty lines are passed over."""
-    done = Imported()
-    numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-    while chunk := list(islice(numbered, _AT_ONCE)):
-        entries: list[tuple[int, Entry]] = []
-        for number, line in chunk:
-            try:
-                entries.append((number, _entry(store, line.strip())))
-            except ReportError as error:
-                done.refused.append((number, str(error)))
-            except StoreError as error:
-                done.refused.append((number, str(error)))
-        outcomes = store.add([entry for _, entry in entries], although_closed=True)
-        done.counts.update(outcomes)
-        done.refused += [
-            (number, _WHY[outcome])
-            for (number, _), outcome in zip(entries, outcomes, strict=True)
-            if outcome in _WHY
-        ]
-    done.refused.sort()
-    return done
-
-
-def _entry(store: Store, line: bytes) -> Entry:
-    try:
-        found = read_strict(line)
-    except ValueError:
-        raise ReportError("not-json") from None
-    digest = found.get("survey") if isinstance(found, dict) else None
-    if not isinstance(digest, str):
-        raise ReportError("shape")
-    published = store.find(digest)
-    if published is None:
-        raise StoreError("its survey is not published here; publish it first")
-    return published, Report.parse(line, published.survey, stored=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,17 +17,31 @@ from click.testing import CliRunner, Result
 
 from deniable_analysis import read_reports
 from deniable_analysis.export import reports_to_csv
-from deniable_protocol import Report, Survey
+from deniable_protocol import Report, Survey, Token
+from deniable_protocol.blind import PREFIX
 from deniable_protocol.cli import main
+from deniable_protocol.errors import REASONS
 from deniable_protocol.layout import decode
 from deniable_server import ReportStore, create_app
 from deniable_server.life import State
 from deniable_server.opening import open_store
+from deniable_server.problems import PROBLEMS
 from deniable_server.published import Published
 from deniable_server.services import services
 
 from .postgres import Postgres
-from .samples import CHANGED, SAMPLED, SOURCE, SURVEY, body, dump, other_answers, report
+from .samples import (
+    CHANGED,
+    INVITED,
+    SAMPLED,
+    SOURCE,
+    SURVEY,
+    body,
+    dump,
+    other_answers,
+    report,
+    token,
+)
 
 Run = Callable[..., Result]
 
@@ -131,6 +147,32 @@ def test_import(deniable: Run, database: str, tmp_path: Path) -> None:
     assert "line 5: its survey is not published here" in said.stderr
     expected = [Report.parse(dump(each), SURVEY) for each in sent]
     assert stored(database) == {"canteen-2026@1": by_id(expected)}
+
+
+def test_import_by_invitation(deniable: Run, database: str, tmp_path: Path) -> None:
+    """A token is checked as over HTTP and counts once; the summary accounts for every line."""
+    fill(database, INVITED, [])
+    one, forged = token(), str(Token(secrets.token_bytes(PREFIX), secrets.token_bytes(512)))
+    first = body(INVITED, token=one)
+    sent = [
+        first, first, body(INVITED, token=one), body(INVITED, token=forged), body(INVITED, token=5),
+        other_answers(first), body(INVITED),
+    ]  # fmt: skip
+    path = tmp_path / "reports.jsonl"
+    path.write_bytes(b"\n\n".join(map(dump, sent)))
+    said = deniable("import", path, status=1)
+    assert "2 reports stored, 1 were there already, 4 refused" in said.output
+    assert [line.strip() for line in said.stderr.splitlines()] == [
+        f"line 5: {PROBLEMS['spent'].title}", f"line 7: {REASONS['token']}",
+        f"line 9: {REASONS['token']}", f"line 11: {PROBLEMS['conflict'].title}",
+    ]  # fmt: skip
+    expected = [Report.parse(dump(each), INVITED, stored=True) for each in (first, sent[-1])]
+    assert stored(database) == {
+        "invited@1": by_id([replace(each, token=None) for each in expected])
+    }
+    deniable("erase", "invited", "--yes")
+    said = deniable("import", path, status=1)
+    assert "0 reports stored, 0 were there already, 7 refused" in said.output
 
 
 def test_export_and_import_again(deniable: Run, database: str, tmp_path: Path) -> None:
