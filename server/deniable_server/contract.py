@@ -19,6 +19,7 @@ Nothing links a report to a day, an address, a browser or another report.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import ClassVar, Final
@@ -146,10 +147,15 @@ class Store(Catalogue):
             rows = session.execute("SELECT hash FROM spent ORDER BY hash").fetchall()
         return [bytes(row[0]) for row in rows]
 
-    def adopt_spent(self, hashes: Sequence[bytes]) -> None:
-        """Take over which tokens were used elsewhere."""
+    def adopt_spent(self, hashes: Sequence[bytes]) -> int:
+        """Take over which tokens were used elsewhere.
+
+        Returns:
+            How many of them were used here too.
+        """
         with self._adding([]) as session:
-            session.insert("spent", _SPENT, [(hash_,) for hash_ in hashes])
+            new = session.insert("spent", _SPENT, [(hash_,) for hash_ in hashes])
+        return new.count(False)
 
     def results(self, published: Published) -> tuple[int, str] | None:
         """Give the page of results that everyone may see, and from how many reports it is."""
@@ -221,21 +227,22 @@ class Store(Catalogue):
             found = session.execute(query, (published.survey.digest,)).fetchall()
         return {day: int(reports) for day, reports in found}
 
-    def adopt_days(self, published: Published, days: Mapping[str, int]) -> bool:
-        """Take over the counters of the store that a survey version was copied from.
+    def adopt_days(self, published: Published, days: Mapping[str, int]) -> None:
+        """Take over on which days reports came in elsewhere, after they were added here.
 
-        Returns:
-            Whether they fit what is stored here; if not, the counters stay as they are.
+        Args:
+            published: The survey version.
+            days: Its counters, with those of the reports that were here before. Whatever else is
+                counted came in meanwhile, and stays counted: today.
         """
-        digest = published.survey.digest
+        digest, today = published.survey.digest, self._clock().date().isoformat()
         with self._deciding(digest) as session:
-            query = f"SELECT count(*) FROM {published.table}"  # noqa: S608  # a matched name
-            if sum(days.values()) != session.execute(query).fetchone()[0]:
-                return False
+            meanwhile = self._held(session, digest) - sum(days.values())
+            if meanwhile < 0:  # somebody erased it
+                return
             session.execute("DELETE FROM counters WHERE digest = ?", (digest,))
-            for day, reports in days.items():
+            for day, reports in (Counter(days) + Counter({today: meanwhile})).items():
                 session.execute(self._count_up, (digest, day, reports))
-        return True
 
     def erase_survey(self, published: Published) -> int:
         """Erase all reports of a survey version from the disk, for good.

@@ -11,14 +11,15 @@ import click
 
 from deniable_protocol import StoreError
 
+from .backups import back_up
 from .contract import Store
 from .database_cli import database_option, label, opened, plainly, versions
 from .export import FORMATS
 from .export import export as write_export
 from .importing import import_lines
+from .merging import Merge, Merged
+from .merging import merge as merge_stores
 from .published import Outcome, Published
-from .transfer import Merged, back_up
-from .transfer import merge as merge_stores
 
 _MOST_NAMED: Final = 20
 
@@ -48,7 +49,11 @@ def merge(target: str, sources: tuple[str, ...]) -> None:
 
     Each is a SQLite file or a postgresql:// address; sources are only read. TARGET is created if it
     is a file that is not there. The same report is stored once. Where two databases hold different
-    reports under one id, TARGET keeps its own and the ids are named.
+    reports under one id, TARGET keeps its own and the ids are named. What was erased in any of them
+    is erased in TARGET, and what was closed is closed.
+
+    Each database knows only the invitations that were used there. Where one was used in both, the
+    number is said: those people may have answered twice.
     """
     conflicts = False
     with opened(target, must_exist=False, rewrite=True) as into:
@@ -56,13 +61,13 @@ def merge(target: str, sources: tuple[str, ...]) -> None:
             with opened(source) as store:
                 if store.name == into.name:
                     raise StoreError(f"{store.name} cannot be merged into itself")
-                for done in merge_stores(store, into):
-                    click.echo(f"{store.name}: {_merged(done)}")
-                    conflicts |= bool(done.conflicts)
-                    for key in done.conflicts[:_MOST_NAMED]:
-                        click.echo(f"  conflict: {key}", err=True)
-                    if (more := len(done.conflicts) - _MOST_NAMED) > 0:
-                        click.echo(f"  and {more:,} more", err=True)
+                done = merge_stores(store, into)
+            for each in done.surveys:
+                click.echo(f"{store.name}: {_merged(each)}")
+                conflicts |= bool(each.conflicts)
+                _name_some([f"conflict: {key}" for key in each.conflicts])
+            if done.twice:
+                click.echo(_twice(store.name, into.name, done), err=True)
     if conflicts:
         raise click.exceptions.Exit(1)
 
@@ -117,22 +122,37 @@ def import_(files: Sequence[BinaryIO], database: str) -> None:
                 f"{len(done.refused):,} refused"
             )
             refused |= bool(done.refused)
-            for number, why in done.refused[:_MOST_NAMED]:
-                click.echo(f"  line {number}: {why}", err=True)
-            if (more := len(done.refused) - _MOST_NAMED) > 0:
-                click.echo(f"  and {more:,} more", err=True)
+            _name_some([f"line {number}: {why}" for number, why in done.refused])
     if refused:
         raise click.exceptions.Exit(1)
+
+
+def _name_some(lines: Sequence[str]) -> None:
+    for line in lines[:_MOST_NAMED]:
+        click.echo(f"  {line}", err=True)
+    if (more := len(lines) - _MOST_NAMED) > 0:
+        click.echo(f"  and {more:,} more", err=True)
 
 
 def _merged(done: Merged) -> str:
     theirs, ours = label(done.source), label(done.target)
     named = theirs if theirs == ours else f"{theirs}, here {ours}"
+    if done.erased is not None:
+        return f"{named} was erased there; {done.erased:,} reports erased here too"
     if done.counts[Outcome.ERASED]:
         return f"{named} was erased here; {done.counts[Outcome.ERASED]:,} reports left out"
     return (
         f"{named}: {done.counts[Outcome.STORED]:,} reports stored, "
         f"{done.counts[Outcome.SAME]:,} were there already, {len(done.conflicts):,} in conflict"
+        f"{'; closed here too' if done.closed else ''}"
+    )
+
+
+def _twice(source: str, target: str, done: Merge) -> str:
+    return (
+        f"Note: {done.tokens:,} invitations were used both in {source} and in {target}, "
+        f"{done.twice:,} of them with different reports. So many people may have answered twice, "
+        "and both of their reports count."
     )
 
 

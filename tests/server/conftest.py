@@ -14,6 +14,7 @@ from deniable_server.services import services
 
 from .postgres import Postgres
 from .samples import SURVEY
+from .verbs import Run, typed_for
 
 
 @pytest.fixture
@@ -33,3 +34,17 @@ def http(app: Flask) -> FlaskClient:
 def postgres() -> Iterator[Postgres]:
     with Postgres() as postgres:
         yield postgres
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Give the address of an empty database of each kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "survey.db")
+    postgres: Postgres = request.getfixturevalue("postgres")
+    return postgres.new_database()
+
+
+@pytest.fixture
+def deniable(database: str) -> Run:
+    return typed_for(database)

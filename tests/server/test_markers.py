@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from deniable_server.backups import back_up
 from deniable_server.opening import open_store
 from deniable_server.store import _varint
-from deniable_server.transfer import back_up
 
 from .postgres import Postgres
 from .running import CLIENT, REPORTS, Server

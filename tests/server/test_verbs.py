@@ -6,14 +6,12 @@ import csv
 import io
 import json
 import secrets
-import sqlite3
-from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from deniable_analysis import read_reports
 from deniable_analysis.export import reports_to_csv
@@ -26,10 +24,8 @@ from deniable_server import ReportStore, create_app
 from deniable_server.life import State
 from deniable_server.opening import open_store
 from deniable_server.problems import PROBLEMS
-from deniable_server.published import Published
 from deniable_server.services import services
 
-from .postgres import Postgres
 from .samples import (
     CHANGED,
     INVITED,
@@ -42,48 +38,7 @@ from .samples import (
     report,
     token,
 )
-
-Run = Callable[..., Result]
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Give the address of an empty database of each kind."""
-    if request.param == "sqlite":
-        return str(tmp_path / "survey.db")
-    postgres: Postgres = request.getfixturevalue("postgres")
-    return postgres.new_database()
-
-
-@pytest.fixture
-def deniable(database: str) -> Run:
-    def run(*words: object, typed: str | None = None, status: int = 0) -> Result:
-        found = CliRunner().invoke(
-            main, [*map(str, words)], input=typed, env={"DENIABLE_DATABASE": database}
-        )
-        assert found.exit_code == status, found.output
-        return found
-
-    return run
-
-
-def fill(database: str, survey: Survey, reports: Sequence[Report]) -> Published:
-    with closing(open_store(database)) as store:
-        published = store.publish(survey)
-        store.add([(published, each) for each in reports])
-    return published
-
-
-def stored(database: str) -> dict[str, list[Report]]:
-    with closing(open_store(database)) as store:
-        return {
-            f"{each.survey.name}@{each.version}": [r for c in store.reports(each) for r in c]
-            for each in store.surveys()
-        }
-
-
-def by_id(reports: Sequence[Report]) -> list[Report]:
-    return sorted(reports, key=lambda each: each.id)
+from .verbs import Run, by_id, fill, published_file, stored
 
 
 def test_a_life(deniable: Run, database: str, tmp_path: Path) -> None:
@@ -266,51 +221,6 @@ def test_backup_and_restore(
         ]
         assert statuses == [200, 403, 410]
         assert services(app).store.days(first) == days
-
-
-def published_file(folder: Path, survey: Survey) -> list[Path]:
-    path = folder / f"{survey.digest[7:12].replace('/', '_')}.json"
-    path.write_bytes(survey.to_json())
-    return [path]
-
-
-def test_merge(deniable: Run, database: str, tmp_path: Path) -> None:
-    """Nodes are put together: the same report once, conflicts by id, versions by their digest."""
-    other = str(tmp_path / "b.db")
-    both, ours, theirs = body(), report(), [report(), report()]
-    clash = other_answers(both) | {"id": "0" * 15 + "1"}
-    fill(database, SURVEY, [Report.parse(both, SURVEY), ours, report(id="0" * 15 + "1")])
-    fill(other, CHANGED, [report(CHANGED)])  # the first version there, the second here
-    fill(other, SURVEY, [Report.parse(each, SURVEY) for each in (both, clash)] + theirs)
-    found = deniable("merge", database, other, status=1)
-    assert "canteen-2026@1, here canteen-2026@2: 1 reports stored" in found.stdout
-    assert "canteen-2026@2, here canteen-2026@1: 2 reports stored, 1 were there already, 1 in" in (
-        found.stdout
-    )
-    assert found.stderr == "  conflict: 0000000000000001\n"
-    merged = stored(database)
-    assert len(merged["canteen-2026@1"]) == 5
-    assert len(merged["canteen-2026@2"]) == 1
-    again = deniable("merge", database, other, status=1).stdout
-    assert again.count(" 0 reports stored") == 2
-    assert stored(database) == merged
-    assert "into itself" in deniable("merge", other, other, status=1).output
-    with closing(open_store(database)) as store:
-        for published in store.surveys():
-            assert sum(store.days(published).values()) == store.count(published)
-
-
-def test_merge_makes_a_new_file(tmp_path: Path) -> None:
-    """The first merge of two nodes into a file that is not there yet is the same as copying."""
-    sources = [str(tmp_path / name) for name in ("a.db", "b.db")]
-    for source in sources:
-        fill(source, SURVEY, [report() for _ in range(5)])
-    target = tmp_path / "all.db"
-    found = CliRunner().invoke(main, ["merge", str(target), *sources])
-    assert found.exit_code == 0
-    assert len(stored(str(target))["canteen-2026@1"]) == 10
-    with closing(sqlite3.connect(target)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_no_database(tmp_path: Path) -> None:
