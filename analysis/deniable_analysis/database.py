@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from deniable_protocol import EstimateError, Item, Survey
-from deniable_protocol.layout import report_table
+from deniable_protocol.layout import report_table, too_new
 
 from .bits import Bits
 from .reports import Reports, arm_codes
@@ -70,6 +70,7 @@ def read_sqlite(path: Path, wanted: Survey | str | None) -> Reports:
 def _read_sqlite(uri: str, wanted: Survey | str | None) -> Reports:
     with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
         connection.execute("BEGIN")
+        _refuse_newer(connection, "_sqlite_migrations", "the file")
         return read_connection(connection, wanted)
 
 
@@ -90,6 +91,7 @@ def read_postgres(address: str, wanted: Survey | str | None) -> Reports:
         with psycopg.connect(address) as connection:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.read_only = True
+            _refuse_newer(connection, "deniable_migrations", "the PostgreSQL database")
             return read_connection(connection, wanted)
     except psycopg.Error as error:
         reason = type(error).__name__
@@ -131,6 +133,13 @@ def read_connection(connection: Connection, wanted: Survey | str | None) -> Repo
     # No list of ten million Python numbers is ever held.
     ids = np.fromiter((key for (key,) in connection.execute(_select("id", table))), np.int64)
     return Reports(survey, MappingProxyType(tallies), arm_codes(survey, arms), note, ids)
+
+
+def _refuse_newer(connection: Connection, steps: str, what: str) -> None:
+    """See that the tables are not those of a later version, which may mean something else."""
+    applied = [name for (name,) in connection.execute(f"SELECT name FROM {steps}")]  # noqa: S608  # ours
+    if newer := too_new(applied):
+        raise EstimateError(f"{what} {newer}")
 
 
 def _other_versions(

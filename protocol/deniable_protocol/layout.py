@@ -14,8 +14,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 from .bitmap import from_bitmap, to_bitmap
 from .channel import Channel
+
+STEPS: Final = ("m001_surveys", "m002_life", "m003_spent_and_results")
+"""All changes that were ever made to a database's tables. Each database names those it has had."""
+
+
+def too_new(applied: Iterable[str]) -> str | None:
+    """Say why a database cannot be read, if it has had changes that are not known here.
+
+    >>> too_new(["m001_surveys"]) is None
+    True
+    >>> too_new(["m001_surveys", "m999_later"])
+    'was written by a newer version of deniable (it has m999_later); update deniable to open it'
+    """
+    newer = ", ".join(sorted(set(applied) - set(STEPS)))
+    if not newer:
+        return None
+    return (
+        f"was written by a newer version of deniable (it has {newer}); update deniable to open it"
+    )
 
 
 def report_table(name: str, version: int) -> str:

@@ -58,7 +58,7 @@ def merge(target: str, sources: tuple[str, ...]) -> None:
     conflicts = False
     with opened(target, must_exist=False, rewrite=True) as into:
         for source in sources:
-            with opened(source) as store:
+            with opened(source, look_only=True) as store:
                 if store.name == into.name:
                     raise StoreError(f"{store.name} cannot be merged into itself")
                 done = merge_stores(store, into)
@@ -92,7 +92,7 @@ def export(name: str, database: str, output: str) -> None:
     suffix = "jsonl" if output == "-" else Path(output).suffix.removeprefix(".").lower()
     if suffix not in FORMATS:
         raise click.UsageError(f"{output} should end in .jsonl, .csv or .parquet")
-    with opened(database) as store:
+    with opened(database, look_only=True) as store:
         published = _one(store, name)
         if output == "-":
             with store.frozen():

@@ -32,7 +32,7 @@ def counts(
     makes results of the counts. With --sql the statement is printed that another engine can run,
     say on the Parquet files of "deniable export": SQLite, PostgreSQL, DuckDB or Spark.
     """
-    with opened(database) as store:
+    with opened(database, look_only=True) as store:
         published = versions(store, name)[-1]
         if sql:
             source = table or published.table

@@ -45,7 +45,11 @@ def plainly(verb: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def opened(
-    address: str | os.PathLike[str], *, must_exist: bool = True, rewrite: bool = False
+    address: str | os.PathLike[str],
+    *,
+    must_exist: bool = True,
+    rewrite: bool = False,
+    look_only: bool = False,
 ) -> Iterator[Store]:
     """Open a store for one verb.
 
@@ -53,8 +57,9 @@ def opened(
         address: A SQLite file or a PostgreSQL address.
         must_exist: Whether a file that is not there is an error rather than created.
         rewrite: Whether reports were added, so that the file is to forget their order.
+        look_only: Whether the verb changes nothing: then a copy that is write-protected will do.
     """
-    store = open_store(address, must_exist=must_exist)
+    store = open_store(address, must_exist=must_exist, look_only=look_only)
     try:
         yield store
     finally:

@@ -24,12 +24,15 @@ def is_postgres(address: str | os.PathLike[str]) -> bool:
     return isinstance(address, str) and address.startswith(_POSTGRES)
 
 
-def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> Store:
+def open_store(
+    address: str | os.PathLike[str], *, must_exist: bool = False, look_only: bool = False
+) -> Store:
     """Open the store at an address.
 
     Args:
         address: ``postgresql://…``, or a SQLite file, also as ``sqlite:///path``.
         must_exist: Whether a SQLite file that is not there is an error rather than created.
+        look_only: Whether to change nothing, not even tables of an older version.
 
     Raises:
         StoreError: If it cannot be opened, or needs a package that is not installed.
@@ -41,11 +44,11 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
             raise StoreError(
                 f"PostgreSQL needs {error.name}: pip install 'deniable[postgres]'"
             ) from None
-        return PostgresStore(str(address))
+        return PostgresStore(str(address), look_only=look_only)
     path = Path(sqlite_path(address))
     if must_exist and not path.is_file():
         raise StoreError(f"there is no database {path}")
-    return ReportStore(path)
+    return ReportStore(path, look_only=look_only)
 
 
 def sqlite_path(address: str | os.PathLike[str]) -> str:

@@ -24,7 +24,7 @@ from deniable_protocol import StoreError
 from .catalogue import Session
 from .contract import Store
 from .life import Clock, utc_now
-from .postgres_schema import create_report_table, migrate
+from .postgres_schema import create_report_table, migrate, refuse_other_steps
 from .published import Published, Row, listed
 
 _OLDEST: Final = 14
@@ -46,6 +46,7 @@ class PostgresStore(Store):
         url: Such as ``postgresql://user@host/database``. A password is better given in
             ``PGPASSWORD`` or a ``.pgpass`` file than here, where the list of processes shows it.
         clock: Tells the time, for the counters and for opening and closing.
+        look_only: Whether to change nothing, not even tables of an older version.
 
     Raises:
         StoreError: If the database cannot be reached, or is too old or too new, or is set to lose
@@ -59,9 +60,10 @@ class PostgresStore(Store):
         " DO UPDATE SET reports = counters.reports + excluded.reports"
     )
 
-    def __init__(self, url: str, clock: Clock = utc_now) -> None:
+    def __init__(self, url: str, clock: Clock = utc_now, *, look_only: bool = False) -> None:
         super().__init__(_named(url), clock)
         settings = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
+        settings += " -c default_transaction_read_only=on" if look_only else ""
         options: dict[str, Any] = {
             "autocommit": True,
             "options": settings,
@@ -72,7 +74,7 @@ class PostgresStore(Store):
         with self._as_store_error():
             with psycopg.connect(url, **options) as connection:
                 _check(connection, self.name)
-                migrate(connection, self.name)
+                (refuse_other_steps if look_only else migrate)(connection, self.name)
             self._pool = ConnectionPool(
                 url, kwargs=options, min_size=1, max_size=_POOL, timeout=_PATIENCE_SECONDS,
                 open=True, name="deniable",

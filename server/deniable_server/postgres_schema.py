@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from deniable_protocol import StoreError
+from deniable_protocol.layout import STEPS, too_new
 from deniable_protocol.question import Item
 
 from .published import Published
@@ -69,15 +70,30 @@ def migrate(connection: Any, name: str) -> None:
         connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
         connection.execute("CREATE TABLE IF NOT EXISTS deniable_migrations (name TEXT PRIMARY KEY)")
         applied = {row[0] for row in connection.execute("SELECT name FROM deniable_migrations")}
-        if newer := applied - {step.__name__ for step in _STEPS}:
-            raise StoreError(
-                f"{name} was written by a newer version of deniable (it has "
-                f"{', '.join(sorted(newer))}); update deniable to open it"
-            )
+        if newer := too_new(applied):
+            raise StoreError(f"{name} {newer}")
         for step in _STEPS:
             if step.__name__ not in applied:
                 step(connection.execute)
                 connection.execute("INSERT INTO deniable_migrations VALUES (%s)", (step.__name__,))
+
+
+def refuse_other_steps(connection: Any, name: str) -> None:
+    """See that a database that is only read has this version's tables.
+
+    Raises:
+        StoreError: If its tables are those of another version.
+    """
+    table = connection.execute("SELECT to_regclass('deniable_migrations')").fetchone()[0]
+    rows = connection.execute("SELECT name FROM deniable_migrations").fetchall() if table else []
+    applied = {row[0] for row in rows}
+    if newer := too_new(applied):
+        raise StoreError(f"{name} {newer}")
+    if applied != set(STEPS):
+        raise StoreError(
+            f"{name} was written by an older version of deniable, or by something else, and is "
+            'only read here; "deniable serve" or "deniable publish" brings it up to date'
+        )
 
 
 def create_report_table(published: Published) -> str:

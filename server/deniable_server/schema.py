@@ -9,7 +9,7 @@ from typing import Final
 from sqlite_utils import Database, Migrations
 
 from deniable_protocol import StoreError, Survey
-from deniable_protocol.layout import report_table
+from deniable_protocol.layout import STEPS, report_table, too_new
 from deniable_protocol.question import Item
 
 from .row_checks import arm_column, sampled_together, sent_together
@@ -91,19 +91,64 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     migrations = Migrations("deniable")
     for step in _STEPS:
         migrations()(step)
-    newer = {step.name for step in migrations.applied(database)} - {
-        step.__name__ for step in _STEPS
-    }
-    if newer:
-        raise StoreError(
-            f"{path} was written by a newer version of deniable (it has {', '.join(sorted(newer))}"
-            "); update deniable to open it"
-        )
+    if newer := too_new(step.name for step in migrations.applied(database)):
+        raise StoreError(f"{path} {newer}")
     if migrations.pending(database):
         # Two processes may open a new file at once; the second one finds nothing left to do.
         connection.execute("BEGIN IMMEDIATE")
         with connection:
             migrations.apply(database)
+
+
+def connect_to_look(path: Path) -> sqlite3.Connection:
+    """Open a connection that changes nothing, not even tables of an older version.
+
+    Raises:
+        StoreError: If the tables are those of another version.
+    """
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        connection = _look(uri)
+    except sqlite3.OperationalError:
+        # A copy in a folder that may not be written to: SQLite cannot make its side files. With no
+        # write-ahead log there is no server either, so the file will not change.
+        if path.with_name(f"{path.name}-wal").exists():
+            raise
+        connection = _look(f"{uri}&immutable=1")
+    try:
+        _refuse_other_steps(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _look(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _refuse_other_steps(connection: sqlite3.Connection, path: Path) -> None:
+    tables = "SELECT name FROM sqlite_master WHERE name = '_sqlite_migrations'"
+    steps = "SELECT name FROM _sqlite_migrations WHERE migration_set = 'deniable'"
+    applied = (
+        {row[0] for row in connection.execute(steps)} if any(connection.execute(tables)) else set()
+    )
+    if newer := too_new(applied):
+        raise StoreError(f"{path} {newer}")
+    if applied != set(STEPS):
+        raise StoreError(
+            f"{path} was written by an older version of deniable, or by something else, and is "
+            f"only read here; make a new copy of it and use that: deniable restore {path} --to NEW"
+        )
 
 
 def create_report_table(survey: Survey, version: int) -> str:

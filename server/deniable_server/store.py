@@ -22,7 +22,7 @@ from .catalogue import Session
 from .contract import Store
 from .life import Clock, utc_now
 from .published import Published, Row, listed
-from .schema import connect, create_report_table, migrate
+from .schema import connect, connect_to_look, create_report_table, migrate
 
 _WIPE_SECONDS: Final = 30.0
 
@@ -36,6 +36,7 @@ class ReportStore(Store):
     Args:
         path: The database file; it is created if there is none.
         clock: Tells the time, for the counters and for opening and closing.
+        look_only: Whether to change nothing, not even tables of an older version.
 
     Raises:
         StoreError: If the file is not a database, cannot be written, or a newer version made it.
@@ -47,15 +48,19 @@ class ReportStore(Store):
         " ON CONFLICT (digest, day) DO UPDATE SET reports = reports + excluded.reports"
     )
 
-    def __init__(self, path: str | os.PathLike[str], clock: Clock = utc_now) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], clock: Clock = utc_now, *, look_only: bool = False
+    ) -> None:
         super().__init__(str(path), clock)
-        self._path = Path(path)
+        self._path, self._look_only = Path(path), look_only
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
+        connecting = connect_to_look if look_only else connect
         with self._as_store_error():
-            self._writer = connect(self._path)
+            self._writer = connecting(self._path)
             try:
-                migrate(self._writer, self._path)
-                self._reader = connect(self._path)
+                if not look_only:
+                    migrate(self._writer, self._path)
+                self._reader = connecting(self._path)
             except BaseException:
                 self._writer.close()
                 raise
@@ -73,7 +78,8 @@ class ReportStore(Store):
             if rewrite:
                 with suppress(sqlite3.OperationalError), self._impatient():
                     self._writer.execute("VACUUM")
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if not self._look_only:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._writer.close()
 
     def copy_to(self, path: Path) -> None:

@@ -50,7 +50,7 @@ def surveys(name: str | None, database: str, as_json: bool) -> None:
     With a name, also how many reports came in on each day (UTC). More is not known: no report has
     a time.
     """
-    with opened(database) as store:
+    with opened(database, look_only=True) as store:
         found = versions(store, name) if name else store.surveys()
         rows = [_row(store, published) for published in found]
         days = {label(each): store.days(each) for each in found} if name else {}

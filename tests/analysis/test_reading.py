@@ -133,6 +133,18 @@ def test_reading_where_nothing_may_be_written(tmp_path, monkeypatch):
         read_reports(database)
 
 
+def test_a_newer_database_is_refused_in_words(tmp_path):
+    """Tables of a later version may mean something else, so they are not read."""
+    database = kept(tmp_path / "reports.db", SURVEY, some_reports(20))
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at)"
+            " SELECT migration_set, 'm999_future', applied_at FROM _sqlite_migrations LIMIT 1"
+        )
+    with pytest.raises(EstimateError, match=r"newer version of deniable .*m999_future.*update"):
+        read_reports(database)
+
+
 def test_a_damaged_database_is_not_believed(tmp_path):
     """A row that no device can have sent is found even if a table without checks holds it."""
     database = kept(tmp_path / "reports.db", SURVEY, some_reports(20))

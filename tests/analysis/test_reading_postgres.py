@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import psycopg
 import pytest
 
 from deniable_analysis import Reports, read_reports
@@ -29,6 +30,10 @@ def test_every_kind_comes_back():
             assert_same(found, Reports.of_reports(survey, reports[survey.name]))
         with pytest.raises(EstimateError, match="name one"):
             read_reports(address)
+        with psycopg.connect(address) as connection:
+            connection.execute("INSERT INTO deniable_migrations VALUES ('m999_future')")
+        with pytest.raises(EstimateError, match=r"newer version of deniable .*m999_future.*update"):
+            read_reports(address, "canteen")
     with pytest.raises(EstimateError, match="cannot read the PostgreSQL database") as caught:
         read_reports(address, "canteen")
     assert str(server.folder) not in str(caught.value)

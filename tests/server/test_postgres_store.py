@@ -127,8 +127,25 @@ def test_newer_schema_is_refused_in_words(url: str) -> None:
     open_store(url).close()
     with psycopg.connect(url) as db:
         db.execute("INSERT INTO deniable_migrations VALUES ('m999_later')")
-    with pytest.raises(StoreError, match=r"newer version of deniable .*m999_later.*update"):
-        open_store(url)
+    for look_only in (False, True):
+        with pytest.raises(StoreError, match=r"newer version of deniable .*m999_later.*update"):
+            open_store(url, look_only=look_only)
+
+
+def test_looking_changes_nothing(url: str) -> None:
+    """A store that only looks makes no tables, refuses older ones, and refuses to write."""
+    with pytest.raises(StoreError, match="older version of deniable"):
+        open_store(url, look_only=True)
+    with psycopg.connect(url) as db:
+        assert db.execute("SELECT * FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
+    with closing(open_store(url)) as store:
+        published = store.publish(SURVEY)
+        store.add([(published, report())])
+    with closing(open_store(url, look_only=True)) as store:
+        assert store.surveys() == [published]
+        assert (store.count(published), sum(store.days(published).values())) == (1, 1)
+        with pytest.raises(StoreError, match="read-only"):
+            store.add([(published, report())])
 
 
 def test_older_schema_is_migrated(url: str) -> None:

@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from deniable_protocol import Report, StoreError
+from deniable_protocol.layout import STEPS
 from deniable_server import ReportStore
 from deniable_server.contract import Store
+from deniable_server.postgres_schema import _STEPS as POSTGRES_STEPS
 from deniable_server.published import Outcome, Published
+from deniable_server.schema import _STEPS as SQLITE_STEPS
 from deniable_server.schema import connect
 from deniable_server.store import _varint
 
@@ -145,9 +148,51 @@ def test_newer_schema_is_refused_in_words(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE _sqlite_migrations SET name = 'm999_later' WHERE id = 1")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"newer version of deniable .*m999_later.*update"):
-        ReportStore(path)
+    for look_only in (False, True):
+        with pytest.raises(StoreError, match=r"newer version of deniable .*m999_later.*update"):
+            ReportStore(path, look_only=look_only)
     assert path.read_bytes() == before
+
+
+def test_steps_are_known_to_all() -> None:
+    """Both stores change their tables in the steps that those who only read know."""
+    for steps in (SQLITE_STEPS, POSTGRES_STEPS):
+        assert tuple(step.__name__ for step in steps) == STEPS
+
+
+def test_looking_changes_nothing(path: Path) -> None:
+    """A store that only looks reads everything and refuses to write."""
+    with closing(ReportStore(path)) as store:
+        published = store.publish(SURVEY)
+        store.add([(published, report())])
+    before = path.read_bytes()
+    with closing(ReportStore(path, look_only=True)) as store:
+        assert store.surveys() == [published]
+        assert (store.count(published), sum(store.days(published).values())) == (1, 1)
+        with pytest.raises(StoreError, match="readonly"):
+            store.add([(published, report())])
+        with pytest.raises(StoreError, match="readonly"):
+            store.publish(OTHER)
+    assert path.read_bytes() == before
+
+
+def test_looking_where_nothing_may_be_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy in a folder that cannot be written to is read as it is; not so beside a log."""
+    with closing(ReportStore(path)) as store:
+        published = store.publish(SURVEY)
+    real = sqlite3.connect
+
+    def connect(address: str, **options: object) -> sqlite3.Connection:
+        if not address.endswith("immutable=1"):  # SQLite cannot make its side files
+            raise sqlite3.OperationalError("unable to open database file")
+        return real(address, **options)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with closing(ReportStore(path, look_only=True)) as store:
+        assert store.surveys() == [published]
+    path.with_name(f"{path.name}-wal").touch()
+    with pytest.raises(StoreError, match="unable to open"):
+        ReportStore(path, look_only=True)
 
 
 def test_not_a_database(path: Path) -> None:
@@ -179,6 +224,10 @@ def test_older_schema_is_migrated(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DROP TABLE life")
         db.execute("DELETE FROM _sqlite_migrations WHERE name = 'm002_life'")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"older version of deniable.*deniable restore .*--to"):
+        ReportStore(path, look_only=True)
+    assert path.read_bytes() == before
     with closing(ReportStore(path)) as store:
         assert store.open_surveys() == [published]
         assert store.add([(published, report())]) == [Outcome.STORED]

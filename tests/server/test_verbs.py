@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import secrets
+import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 from click.testing import CliRunner
 
@@ -221,6 +223,42 @@ def test_backup_and_restore(
         ]
         assert statuses == [200, 403, 410]
         assert services(app).store.days(first) == days
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [["surveys"], ["counts", "canteen-2026"], ["export", "canteen-2026", "--output", "-"], "merge"],
+    ids=lambda verb: verb if isinstance(verb, str) else verb[0],
+)
+def test_verbs_that_only_look(
+    deniable: Run, database: str, tmp_path: Path, verb: list[str] | str
+) -> None:
+    """What is only read is not brought to another schema, and not a byte of a file changes."""
+    fill(database, SURVEY, [report()])
+    words = ["merge", str(tmp_path / "all.db"), database] if verb == "merge" else verb
+    before = content(database)
+    deniable(*words)
+    assert content(database) == before
+    forget_a_step(database)
+    before = content(database)
+    assert "is only read here" in deniable(*words, status=1).output
+    assert content(database) == before
+
+
+def content(database: str) -> bytes:
+    return b"" if database.startswith("postgresql") else Path(database).read_bytes()
+
+
+def forget_a_step(database: str) -> None:
+    """Make a database one of an earlier version."""
+    if database.startswith("postgresql"):
+        with psycopg.connect(database) as db:
+            db.execute("DROP TABLE results")
+            db.execute("DELETE FROM deniable_migrations WHERE name = 'm003_spent_and_results'")
+        return
+    with closing(sqlite3.connect(database)) as file, file:
+        file.execute("DROP TABLE results")
+        file.execute("DELETE FROM _sqlite_migrations WHERE name = 'm003_spent_and_results'")
 
 
 def test_no_database(tmp_path: Path) -> None:
