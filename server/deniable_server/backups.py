@@ -1,17 +1,22 @@
-"""Copies of a whole store in a file of its own."""
+"""Copies of a whole store in a file of its own, and back from such a file."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Final
 
 from deniable_protocol import StoreError
 
 from .contract import Store
 from .merging import merge
+from .schema import connect_to_look, known_steps
 from .store import ReportStore
+
+_SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 
 
 def back_up(store: Store, path: Path) -> int:
@@ -26,19 +31,46 @@ def back_up(store: Store, path: Path) -> int:
     Raises:
         StoreError: If the file is there already, or cannot be written.
     """
-    part = path.with_name(f".{path.name}.part")
-    if path.exists():
-        raise StoreError(f"{path} is there already; a backup never replaces a file")
-    try:
-        part.unlink(missing_ok=True)
+
+    def write(part: Path) -> None:
         if isinstance(store, ReportStore):
             store.copy_to(part)
         else:
-            copy = ReportStore(part)
-            try:
+            with closing(ReportStore(part)) as copy:
                 merge(store, copy)
-            finally:
-                copy.close()
+
+    return _written(path, write)
+
+
+def restore(copy: Path, path: Path) -> int:
+    """Make a database of a copy, which stays as it is, also if an older version wrote it.
+
+    Returns:
+        The number of reports in it.
+
+    Raises:
+        StoreError: If the copy is damaged or no database of deniable, or anything of another
+            database is in the way.
+    """
+
+    def write(part: Path) -> None:
+        try:
+            with closing(connect_to_look(copy)) as connection:
+                known_steps(connection, copy)
+                connection.execute("VACUUM INTO ?", (str(part),))
+        except sqlite3.Error as error:
+            raise StoreError(f"{copy}: {error}") from None
+
+    return _written(path, write)
+
+
+def _written(path: Path, write: Callable[[Path], None]) -> int:
+    """Write a database that is complete, sound and of this version's schema, or not there."""
+    _refuse_to_replace(path)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        write(part)
         count = _checked(part)
         with part.open("rb") as file:
             os.fsync(file.fileno())
@@ -49,6 +81,15 @@ def back_up(store: Store, path: Path) -> int:
         with suppress(OSError):
             part.unlink(missing_ok=True)
     return count
+
+
+def _refuse_to_replace(path: Path) -> None:
+    # SQLite would take the log of an earlier file for that of the new one, and damage it.
+    files = [path, *(path.with_name(path.name + end) for end in _SIDE_FILES)]
+    if there := [str(file) for file in files if file.exists()]:
+        raise StoreError(
+            f"there already: {', '.join(there)}; nothing is ever replaced, so move that away first"
+        )
 
 
 def _checked(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""The verbs that move reports: ``backup``, ``merge``, ``export`` and ``import``."""
+"""The verbs that move reports: ``backup``, ``restore``, ``merge``, ``export`` and ``import``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from deniable_protocol import StoreError
 
 from .backups import back_up
+from .backups import restore as restore_copy
 from .contract import Store
 from .database_cli import database_option, label, opened, plainly, versions
 from .export import FORMATS
@@ -31,12 +32,34 @@ _MOST_NAMED: Final = 20
 def backup(path: Path, database: str) -> None:
     """Copy the database to FILE as of one moment, also while reports come in.
 
-    FILE is a SQLite database like any other, of PostgreSQL too: serve it, read it with "deniable
-    report", or bring it back with "deniable merge". It must not exist yet. Nothing of what was
-    erased before is in it; what is erased later stays in it, so delete old backups.
+    FILE is a SQLite database like any other, of PostgreSQL too: read it with "deniable report", or
+    bring it back with "deniable restore" or "deniable merge". It must not exist yet. Nothing of
+    what was erased before is in it; what is erased later stays in it, so delete old backups.
     """
     with opened(database) as store:
         count = back_up(store, path)
+    click.echo(f"{count:,} reports are in {path}; it was read back and is sound")
+
+
+@click.command()
+@click.argument("copy", type=click.Path(dir_okay=False, exists=True, path_type=Path))
+@click.option(
+    "--to",
+    "path",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The database that is to be there again.",
+)
+@plainly
+def restore(copy: Path, path: Path) -> None:
+    """Make a database of COPY, a SQLite file that "deniable backup" wrote, and check it.
+
+    Stop the server first, and move FILE away with all that is beside it (FILE-wal, FILE-shm):
+    nothing is ever replaced. COPY is only read; one of an older version becomes one of this
+    version. Into PostgreSQL, "deniable merge" brings a copy back.
+    """
+    count = restore_copy(copy, path)
     click.echo(f"{count:,} reports are in {path}; it was read back and is sound")
 
 

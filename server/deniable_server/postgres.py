@@ -24,7 +24,7 @@ from deniable_protocol import StoreError
 from .catalogue import Session
 from .contract import Store
 from .life import Clock, utc_now
-from .postgres_schema import create_report_table, migrate, refuse_other_steps
+from .postgres_schema import create_report_table, migrate, refuse_older
 from .published import Published, Row, listed
 
 _OLDEST: Final = 14
@@ -74,7 +74,7 @@ class PostgresStore(Store):
         with self._as_store_error():
             with psycopg.connect(url, **options) as connection:
                 _check(connection, self.name)
-                (refuse_other_steps if look_only else migrate)(connection, self.name)
+                (refuse_older if look_only else migrate)(connection, self.name)
             self._pool = ConnectionPool(
                 url, kwargs=options, min_size=1, max_size=_POOL, timeout=_PATIENCE_SECONDS,
                 open=True, name="deniable",

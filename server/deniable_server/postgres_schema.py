@@ -78,21 +78,22 @@ def migrate(connection: Any, name: str) -> None:
                 connection.execute("INSERT INTO deniable_migrations VALUES (%s)", (step.__name__,))
 
 
-def refuse_other_steps(connection: Any, name: str) -> None:
+def refuse_older(connection: Any, name: str) -> None:
     """See that a database that is only read has this version's tables.
 
     Raises:
-        StoreError: If its tables are those of another version.
+        StoreError: If another version of deniable wrote them, or there are none.
     """
     table = connection.execute("SELECT to_regclass('deniable_migrations')").fetchone()[0]
-    rows = connection.execute("SELECT name FROM deniable_migrations").fetchall() if table else []
-    applied = {row[0] for row in rows}
+    if table is None:
+        raise StoreError(f"{name} is not a database of deniable; publish a survey there first")
+    applied = {row[0] for row in connection.execute("SELECT name FROM deniable_migrations")}
     if newer := too_new(applied):
         raise StoreError(f"{name} {newer}")
     if applied != set(STEPS):
         raise StoreError(
-            f"{name} was written by an older version of deniable, or by something else, and is "
-            'only read here; "deniable serve" or "deniable publish" brings it up to date'
+            f"{name} was written by an older version of deniable, and is only read here; "
+            '"deniable serve" or "deniable publish" brings it up to date'
         )
 
 

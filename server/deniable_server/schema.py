@@ -101,26 +101,16 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def connect_to_look(path: Path) -> sqlite3.Connection:
-    """Open a connection that changes nothing, not even tables of an older version.
-
-    Raises:
-        StoreError: If the tables are those of another version.
-    """
+    """Open a connection that changes nothing."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
-        connection = _look(uri)
+        return _look(uri)
     except sqlite3.OperationalError:
         # A copy in a folder that may not be written to: SQLite cannot make its side files. With no
         # write-ahead log there is no server either, so the file will not change.
         if path.with_name(f"{path.name}-wal").exists():
             raise
-        connection = _look(f"{uri}&immutable=1")
-    try:
-        _refuse_other_steps(connection, path)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        return _look(f"{uri}&immutable=1")
 
 
 def _look(uri: str) -> sqlite3.Connection:
@@ -136,18 +126,33 @@ def _look(uri: str) -> sqlite3.Connection:
     return connection
 
 
-def _refuse_other_steps(connection: sqlite3.Connection, path: Path) -> None:
+def known_steps(connection: sqlite3.Connection, path: Path) -> set[str]:
+    """Tell which changes of the schema a database has had.
+
+    Raises:
+        StoreError: If something else than deniable wrote it, or a newer version.
+    """
     tables = "SELECT name FROM sqlite_master WHERE name = '_sqlite_migrations'"
     steps = "SELECT name FROM _sqlite_migrations WHERE migration_set = 'deniable'"
-    applied = (
-        {row[0] for row in connection.execute(steps)} if any(connection.execute(tables)) else set()
-    )
+    has_steps = connection.execute(tables).fetchone() is not None
+    applied = {row[0] for row in connection.execute(steps)} if has_steps else set()
+    if not applied:
+        raise StoreError(f"{path} is not a database of deniable")
     if newer := too_new(applied):
         raise StoreError(f"{path} {newer}")
-    if applied != set(STEPS):
+    return applied
+
+
+def refuse_older(connection: sqlite3.Connection, path: Path) -> None:
+    """See that a database that is only read has this version's schema.
+
+    Raises:
+        StoreError: If another version of deniable, or something else, wrote it.
+    """
+    if known_steps(connection, path) != set(STEPS):
         raise StoreError(
-            f"{path} was written by an older version of deniable, or by something else, and is "
-            f"only read here; make a new copy of it and use that: deniable restore {path} --to NEW"
+            f"{path} was written by an older version of deniable, and is only read here; make a "
+            f"new copy of it and use that: deniable restore {path} --to NEW"
         )
 
 

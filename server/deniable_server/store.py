@@ -22,7 +22,7 @@ from .catalogue import Session
 from .contract import Store
 from .life import Clock, utc_now
 from .published import Published, Row, listed
-from .schema import connect, connect_to_look, create_report_table, migrate
+from .schema import connect, connect_to_look, create_report_table, migrate, refuse_older
 
 _WIPE_SECONDS: Final = 30.0
 
@@ -54,12 +54,11 @@ class ReportStore(Store):
         super().__init__(str(path), clock)
         self._path, self._look_only = Path(path), look_only
         self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
-        connecting = connect_to_look if look_only else connect
+        connecting, fitting = (connect_to_look, refuse_older) if look_only else (connect, migrate)
         with self._as_store_error():
             self._writer = connecting(self._path)
             try:
-                if not look_only:
-                    migrate(self._writer, self._path)
+                fitting(self._writer, self._path)
                 self._reader = connecting(self._path)
             except BaseException:
                 self._writer.close()

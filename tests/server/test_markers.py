@@ -52,6 +52,7 @@ def send_marked(server: Server, count: int) -> list[str]:
 def test_markers(tmp_path: Path, postgres: Postgres, kind: str) -> None:
     """No mark and no address: in tables, write-ahead logs, backups, metrics, output or any log."""
     url = postgres.new_database() if kind == "postgres" else None
+    logged = len(postgres.log.read_text())  # other tests have rows refused, which is logged
     with Server(tmp_path, database=url) as server:
         stored = send_marked(server, 250)
         assert len(stored) >= 250
@@ -75,7 +76,7 @@ def test_markers(tmp_path: Path, postgres: Postgres, kind: str) -> None:
             assert mark not in found, mark
     assert socket.inet_aton(CLIENT) not in everything(tmp_path)
     assert server.complaints() == ""
-    log = postgres.log.read_text()
+    log = postgres.log.read_text()[logged:]
     assert "INSERT" not in log
     assert "reports_" not in log
 
