@@ -57,6 +57,7 @@ def restore(copy: Path, path: Path) -> int:
         try:
             with closing(connect_to_look(copy)) as connection:
                 known_steps(connection, copy)
+                connection.execute("PRAGMA query_only = OFF")  # it forbids writing elsewhere too
                 connection.execute("VACUUM INTO ?", (str(part),))
         except sqlite3.Error as error:
             raise StoreError(f"{copy}: {error}") from None

@@ -173,9 +173,9 @@ def _merged(done: Merged) -> str:
 
 def _twice(source: str, target: str, done: Merge) -> str:
     return (
-        f"Note: {done.tokens:,} invitations were used both in {source} and in {target}, "
-        f"{done.twice:,} of them with different reports. So many people may have answered twice, "
-        "and both of their reports count."
+        f"Note: invitations used both in {source} and in {target}: {done.tokens:,}, of them with "
+        f"different reports: {done.twice:,}. So many people may have answered twice, and both of "
+        "their reports count."
     )
 
 

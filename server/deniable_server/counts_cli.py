@@ -9,7 +9,9 @@ import click
 
 from deniable_protocol.counting import COLUMNS, DIALECTS, Dialect, counting_query
 
-from .database_cli import database_option, opened, plainly, versions
+from .contract import Store
+from .database_cli import database_option, label, opened, plainly, versions
+from .published import Published
 
 
 @click.command()
@@ -34,6 +36,7 @@ def counts(
     """
     with opened(database, look_only=True) as store:
         published = versions(store, name)[-1]
+        _say_others(store, published)
         if sql:
             source = table or published.table
             click.echo(counting_query(published.survey, source, dialect, arm) + ";")
@@ -42,3 +45,19 @@ def counts(
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows(rows)
+
+
+def _say_others(store: Store, published: Published) -> None:
+    """Say which reports are left out: a newest version that is empty looks like no reports."""
+    others = [
+        f"{count:,} in version {each.version} (to count: {label(each)})"
+        for each in store.surveys(published.survey.name)
+        if each != published and (count := store.count(each))
+    ]
+    if others:
+        click.echo(
+            f"Note: this is version {published.version} of the survey only. Other versions ask "
+            f"something else or with other noise, so their reports are left out: "
+            f"{', '.join(others)}.",
+            err=True,
+        )

@@ -101,16 +101,16 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def connect_to_look(path: Path) -> sqlite3.Connection:
-    """Open a connection that changes nothing."""
-    uri = f"{path.absolute().as_uri()}?mode=ro"
+    """Open a connection that changes nothing and leaves nothing behind."""
+    uri = path.absolute().as_uri()
+    if path.with_name(f"{path.name}-wal").exists():
+        return _look(f"{uri}?mode=ro")  # may not fold a log into the file, as the last one to close
     try:
-        return _look(uri)
+        return _look(f"{uri}?mode=rw")  # may take SQLite's side files away again
     except sqlite3.OperationalError:
         # A copy in a folder that may not be written to: SQLite cannot make its side files. With no
         # write-ahead log there is no server either, so the file will not change.
-        if path.with_name(f"{path.name}-wal").exists():
-            raise
-        return _look(f"{uri}&immutable=1")
+        return _look(f"{uri}?mode=ro&immutable=1")
 
 
 def _look(uri: str) -> sqlite3.Connection:
@@ -118,6 +118,7 @@ def _look(uri: str) -> sqlite3.Connection:
         uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
+        connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error:

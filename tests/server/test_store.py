@@ -174,6 +174,23 @@ def test_looking_changes_nothing(path: Path) -> None:
         with pytest.raises(StoreError, match="readonly"):
             store.publish(OTHER)
     assert path.read_bytes() == before
+    assert [found.name for found in path.parent.iterdir()] == [path.name]
+
+
+def test_looking_beside_a_server(path: Path) -> None:
+    """While another process writes, and after it crashed, all is seen and the log stays a log."""
+    with closing(ReportStore(path)) as store:
+        published = store.publish(SURVEY)
+        with closing(ReportStore(path, look_only=True)) as looking:
+            store.add([(published, report())])
+            assert looking.count(published) == 1
+        crashed = path.with_name("crashed.db")
+        for end in ("", "-wal"):
+            shutil.copy(f"{path}{end}", f"{crashed}{end}")
+    logged = crashed.with_name("crashed.db-wal").read_bytes()
+    with closing(ReportStore(crashed, look_only=True)) as looking:
+        assert looking.count(published) == 1
+    assert crashed.with_name("crashed.db-wal").read_bytes() == logged
 
 
 def test_looking_where_nothing_may_be_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

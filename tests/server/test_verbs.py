@@ -34,6 +34,7 @@ from .samples import (
     SAMPLED,
     SOURCE,
     SURVEY,
+    WIDTH,
     body,
     dump,
     other_answers,
@@ -259,6 +260,19 @@ def forget_a_step(database: str) -> None:
     with closing(sqlite3.connect(database)) as file, file:
         file.execute("DROP TABLE results")
         file.execute("DELETE FROM _sqlite_migrations WHERE name = 'm003_spent_and_results'")
+
+
+def test_counts_say_what_they_leave_out(deniable: Run, database: str) -> None:
+    """An empty newest version is not taken for a survey without reports."""
+    fill(database, SURVEY, [report(), report()])
+    assert deniable("counts", "canteen-2026").stderr == ""
+    fill(database, CHANGED, [])
+    for words in (["canteen-2026"], ["canteen-2026", "--sql"], ["canteen-2026@2"]):
+        found = deniable("counts", *words)
+        assert "left out: 2 in version 1 (to count: canteen-2026@1)." in found.stderr
+        assert "left out" not in found.stdout
+    found = deniable("counts", "canteen-2026@1")
+    assert (found.stderr, len(found.stdout.splitlines())) == ("", 1 + 1 + WIDTH)
 
 
 def test_no_database(tmp_path: Path) -> None:
