@@ -13,6 +13,7 @@ from deniable_protocol import StoreError
 
 from .contract import Store
 from .merging import merge
+from .private_files import create_private
 from .schema import connect_to_look, known_steps
 from .store import ReportStore
 
@@ -71,6 +72,7 @@ def _written(path: Path, write: Callable[[Path], None]) -> int:
     part = path.with_name(f".{path.name}.part")
     try:
         part.unlink(missing_ok=True)
+        create_private(part)  # SQLite copies into an empty file as it does into none
         write(part)
         count = _checked(part)
         with part.open("rb") as file:

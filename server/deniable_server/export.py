@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Final
 from deniable_protocol import StoreError
 
 from .contract import Store
+from .private_files import create_private
 from .published import Published
 
 _AT_ONCE: Final = 20_000
@@ -106,6 +107,8 @@ FORMATS: Final[dict[str, Write]] = {
 def export(store: Store, published: Published, path: Path, write: Write) -> int:
     """Write a survey version's reports, as of one moment, to a file that is complete or not there.
 
+    It can be read by its owner alone; who else may is theirs to say.
+
     Returns:
         The number of reports.
 
@@ -114,6 +117,8 @@ def export(store: Store, published: Published, path: Path, write: Write) -> int:
     """
     part = path.with_name(f".{path.name}.part")
     try:
+        part.unlink(missing_ok=True)  # one that a crash left may have another mode
+        create_private(part)
         with part.open("wb") as file, store.frozen():
             count = write(store, published, file)
             file.flush()

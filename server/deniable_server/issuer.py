@@ -19,6 +19,8 @@ from typing import Final
 
 from deniable_protocol import PublicKey, StoreError, TokenError
 
+from .private_files import create_private
+
 _BITS: Final = 2048
 _ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0, 1: they are misread
 _LETTERS: Final = 16  # 80 bits: not to be guessed at any rate of asking
@@ -58,6 +60,7 @@ class Issuer:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
+        create_private(self._path)
         with self._transaction() as db:
             for statement in _SCHEMA.strip().split(";")[:-1]:
                 db.execute(statement)

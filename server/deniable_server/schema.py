@@ -12,6 +12,7 @@ from deniable_protocol import StoreError, Survey
 from deniable_protocol.layout import STEPS, report_table, too_new
 from deniable_protocol.question import Item
 
+from .private_files import create_private
 from .row_checks import arm_column, sampled_together, sent_together
 
 _BUSY_SECONDS: Final = 10.0
@@ -68,7 +69,12 @@ _STEPS: Final = (m001_surveys, m002_life, m003_spent_and_results)
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a connection that threads may share under a lock, with the settings of this store."""
+    """Open a connection that threads may share under a lock, with the settings of this store.
+
+    Privacy:
+        A new file, and SQLite's files beside it, can be read by their owner alone.
+    """
+    create_private(path)
     connection = sqlite3.connect(
         path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )

@@ -85,7 +85,8 @@ class ReportStore(Store):
         """Write a consistent copy, in key order, without holding up those who store reports.
 
         Raises:
-            StoreError: If there is such a file already, or it cannot be written.
+            StoreError: If there is such a file already and it is not empty, or it cannot be
+                written.
         """
         with self._as_store_error():
             connection = connect(self._path)
