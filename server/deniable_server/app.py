@@ -80,11 +80,12 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
     queue = GroupWriter(store, capacity=int(app.config["QUEUE"]), threads=threads)
     Services(store, queue, issuer, limiter).attach(app)
     if app.config["PROXIES"]:
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=int(app.config["PROXIES"]))  # type: ignore[method-assign]
+        # Where a request comes from, and nothing else of what a proxy may say about it.
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=int(app.config["PROXIES"]), x_proto=0)  # type: ignore[method-assign]  # Flask's own way
     problems.register(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    app.wsgi_app = _Protected(app.wsgi_app)  # type: ignore[method-assign]
+    app.wsgi_app = _Protected(app.wsgi_app)  # type: ignore[method-assign]  # as above
     return app
 
 

@@ -71,6 +71,9 @@ class IntakeServer(TcpWSGIServer):  # type: ignore[misc]  # waitress has no type
             # The application answers 413 itself up to twice its own limit: the sender reads it.
             max_request_body_size=2 * MAX_BODY_BYTES,
             inbuf_overflow=2 * MAX_BODY_BYTES,  # no body goes through a temporary file
+            # Else X-Forwarded-For never reaches the application, which believes as many proxies as
+            # its PROXIES says, and by default none.
+            clear_untrusted_proxy_headers=False,
         )
         where = (listener.family, listener.type, listener.proto, listener.getsockname())
         super().__init__(app, _sock=listener, adj=settings, sockinfo=where, bind_socket=False)
