@@ -49,6 +49,14 @@ class Store(Catalogue):
     def _wipe(self, ids: Sequence[int]) -> None:
         """Remove from the disk what was deleted, and check that *ids* are nowhere."""
 
+    @abstractmethod
+    def try_storing(self) -> None:
+        """Do what storing a report needs, without one, and take it back.
+
+        Raises:
+            NotReadyError: If a report could not be stored now.
+        """
+
     def add(self, entries: Sequence[Entry], *, although_closed: bool = False) -> list[Outcome]:
         """Store reports in one transaction that is on disk when this returns.
 

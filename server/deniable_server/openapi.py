@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from deniable_protocol.survey import MAX_REPORT_BYTES, SURVEY_NAME
 
 from .problems import MAX_BATCH, PROBLEMS, RETRY_SECONDS
+from .readiness import Unready
 
 Part = dict[str, Any]
 
@@ -148,8 +149,8 @@ def _around() -> dict[str, Part]:
             "isAlive", "Whether the server answers.", {"200": _plain("It does.", _TEXT, words)},
         )},
         "/readyz": {"get": _operation(
-            "isReady", "Whether the database answers too.",
-            {"200": _plain("It does.", _TEXT, words), "503": _plain("It does not.", _TEXT, words)},
+            "isReady", "Whether reports can be stored now.",
+            {"200": _plain("They can.", _TEXT, words)} | _problems(*get_args(Unready)),
         )},
         "/metrics": {"get": _operation(
             "getMetrics", "Counts for Prometheus, in tens.",

@@ -26,6 +26,7 @@ from .contract import Store
 from .life import Clock, utc_now
 from .postgres_schema import create_report_table, migrate, refuse_older
 from .published import Published, Row, listed
+from .readiness import TRIAL_SECONDS, NotReadyError, Unready
 
 _OLDEST: Final = 14
 _POOL: Final = 12
@@ -37,6 +38,18 @@ _SETTINGS: Final = {
     "idle_in_transaction_session_timeout": "60s",
     "client_min_messages": "warning",
 }
+
+_UNREADY: Final[dict[str | None, Unready]] = {
+    "53100": "disk-full",
+    "58030": "disk-error",
+    "25006": "read-only",
+    "55P03": "locked",
+}
+_TRIAL: Final = (
+    f"SET LOCAL lock_timeout = '{TRIAL_SECONDS:g}s'",
+    "LOCK TABLE counters, life, spent IN ROW EXCLUSIVE MODE",
+    f"INSERT INTO spent VALUES ('\\x{'00' * 32}')",  # noqa: S608  # no token has this hash
+)
 
 
 class PostgresStore(Store):
@@ -83,6 +96,22 @@ class PostgresStore(Store):
     def close(self, *, rewrite: bool = True) -> None:
         """Let go of all connections; only closing a survey rewrites its table."""
         self._pool.close()
+
+    def try_storing(self) -> None:
+        """Take the locks that storing takes and add a row, and take it back.
+
+        Raises:
+            NotReadyError: If a report could not be stored now.
+        """
+        try:
+            with (
+                self._pool.connection(timeout=TRIAL_SECONDS) as connection,
+                connection.transaction(force_rollback=True),
+            ):
+                for statement in _TRIAL:
+                    connection.execute(statement.encode())
+        except psycopg.Error as error:
+            raise NotReadyError(_UNREADY.get(error.sqlstate, "unreachable")) from None
 
     @contextmanager
     def _connection(self) -> Iterator[psycopg.Connection[Any]]:

@@ -52,6 +52,13 @@ PROBLEMS: Final[dict[str, Problem]] = {
     "unavailable": Problem(
         503, "The report could not be stored just now. Sending it again is safe."
     ),
+    "disk-full": Problem(503, "Reports cannot be stored: the disk is full."),
+    "disk-error": Problem(503, "Reports cannot be stored: the disk refuses to be written to."),
+    "read-only": Problem(503, "Reports cannot be stored: the database can only be read."),
+    "locked": Problem(
+        503, "Reports cannot be stored: another program locks the database, or its disk is stuck."
+    ),
+    "unreachable": Problem(503, "Reports cannot be stored: the database does not answer."),
 }
 
 

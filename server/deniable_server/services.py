@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Protocol
 
 from flask import Flask, current_app
@@ -12,6 +13,7 @@ from .contract import Store
 from .issuer import Issuer
 from .limits import RateLimiter
 from .published import Entry, Outcome
+from .readiness import Readiness
 
 _KEY: Final = "deniable"
 
@@ -41,6 +43,11 @@ class Services:
     writer: Writer
     issuer: Issuer | None = None
     limiter: RateLimiter | None = None
+
+    @cached_property
+    def readiness(self) -> Readiness:
+        """Whether the store takes reports now."""
+        return Readiness(self.store)
 
     def admits(self, address: str | None, cost: int = 1) -> bool:
         """Count what an address sends, where there is a limit, and tell whether it may go on."""

@@ -22,6 +22,7 @@ from .catalogue import Session
 from .contract import Store
 from .life import Clock, utc_now
 from .published import Published, Row, listed
+from .readiness import try_sqlite
 from .schema import connect, connect_to_look, create_report_table, migrate, refuse_older
 
 _WIPE_SECONDS: Final = 30.0
@@ -94,6 +95,14 @@ class ReportStore(Store):
                 connection.execute("VACUUM INTO ?", (str(path),))
             finally:
                 connection.close()
+
+    def try_storing(self) -> None:
+        """Write into the file's log on a connection of its own, and take it back.
+
+        Raises:
+            NotReadyError: If a report could not be stored now.
+        """
+        try_sqlite(self._path)
 
     @contextmanager
     def _adding(self, digests: Sequence[str]) -> Iterator[Session]:

@@ -10,8 +10,8 @@ import hmac
 
 from flask import Blueprint, Response, abort, current_app, render_template, request
 
-from deniable_protocol import StoreError
 from deniable_server.metrics import exposition
+from deniable_server.problems import problem
 from deniable_server.services import services
 
 blueprint = Blueprint("operator", __name__)
@@ -38,11 +38,9 @@ def metrics() -> Response:
 
 @blueprint.get("/readyz")
 def readyz() -> Response:
-    """Say that the database answers too."""
-    try:
-        services().store.surveys()
-    except StoreError:
-        return Response("the database does not answer\n", 503, mimetype="text/plain")
+    """Say whether reports can be stored now, and if not, why."""
+    if (reason := services().readiness.reason()) is not None:
+        return problem(reason)
     return Response("ok\n", mimetype="text/plain")
 
 
