@@ -178,6 +178,11 @@ class Catalogue(ABC):
             held = 0 if life.limits.target is None else self._held(session, digest)
         return life.status(self._clock(), held)
 
+    def held(self, published: Published) -> int:
+        """Tell how many reports of a survey version there are, by its counters: they are few."""
+        with self._looking() as session:
+            return self._held(session, published.survey.digest)
+
     def close_survey(self, published: Published) -> None:
         """Take no more reports of a survey version. One that is stored is still acknowledged."""
         with self._deciding(published.survey.digest) as session:

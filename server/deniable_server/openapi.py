@@ -110,6 +110,11 @@ def _pages() -> dict[str, Part]:
         "200": _page("The results so far."),
         "404": _page("There is no such survey, it shows no results, or it has too few reports."),
     }
+    drawing = _errors(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "The first results are being drawn, or the database does not answer.",
+    )["503"]
+    drawing["content"] |= _page("")["content"]
     reason = {"name": "reason", "in": "path", "required": True,
               "schema": {"enum": list(PROBLEMS)}}  # fmt: skip
     return {
@@ -121,7 +126,7 @@ def _pages() -> dict[str, Part]:
         ) | {"parameters": [arm]}},
         "/s/{name}/results": {"parameters": [_SURVEY], "get": _operation(
             "getResults", "The page with a survey's results, where it shows them.",
-            results | _problems("unavailable"),
+            results | {"503": drawing},
         )},
         "/problems/{reason}": {"parameters": [reason], "get": _operation(
             "explain", "What the type of a problem means.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Protocol
 
@@ -14,6 +14,7 @@ from .issuer import Issuer
 from .limits import RateLimiter
 from .published import Entry, Outcome
 from .readiness import Readiness
+from .turns import Turns
 
 _KEY: Final = "deniable"
 
@@ -37,12 +38,14 @@ class Services:
     Attributes:
         issuer: Signs invitations, where this server also does that.
         limiter: Slows down whoever sends too much; None lets everyone.
+        drawing: Who draws the results of a survey, by its digest.
     """
 
     store: Store
     writer: Writer
     issuer: Issuer | None = None
     limiter: RateLimiter | None = None
+    drawing: Turns = field(default_factory=Turns)
 
     @cached_property
     def readiness(self) -> Readiness:
