@@ -57,6 +57,10 @@ class Store(Catalogue):
             NotReadyError: If a report could not be stored now.
         """
 
+    @abstractmethod
+    def _alone(self, session: Session, digest: str) -> None:
+        """Wait until nobody else stores reports of a survey, and keep it so: for its target."""
+
     def add(self, entries: Sequence[Entry], *, although_closed: bool = False) -> list[Outcome]:
         """Store reports in one transaction that is on disk when this returns.
 
@@ -93,6 +97,8 @@ class Store(Catalogue):
         if life.state is State.ERASED:
             return [Outcome.ERASED] * len(reports)
         target = None if although_closed else life.limits.target
+        if target is not None:
+            self._alone(session, digest)
         held = 0 if target is None else self._held(session, digest)
         open_now = although_closed or life.status(now, held) is Status.OPEN
         room = len(reports) if target is None else max(0, target - held)

@@ -36,6 +36,8 @@ _SETTINGS: Final = {
     "synchronous_commit": "on",  # an acknowledged report survives a power cut
     "statement_timeout": "20s",
     "idle_in_transaction_session_timeout": "60s",
+    # A statement sees what was committed while it waited for a lock, such as the last place.
+    "default_transaction_isolation": r"read\ committed",
     "client_min_messages": "warning",
 }
 
@@ -126,6 +128,13 @@ class PostgresStore(Store):
             connection.execute("; ".join(["BEGIN", *locks]).encode(), prepare=False)
             yield _Session(connection)
             connection.commit()
+
+    def _alone(self, session: Session, digest: str) -> None:
+        """Take a lock of the survey's own.
+
+        Not the one that others share while they add: two who share it would wait for each other.
+        """
+        session.execute("SELECT pg_advisory_xact_lock(?)", (_lock(f"target of {digest}"),))
 
     @contextmanager
     def _deciding(self, digest: str) -> Iterator[Session]:
@@ -222,9 +231,9 @@ def _check(connection: psycopg.Connection[Any], name: str) -> None:
         )
 
 
-def _lock(digest: str) -> int:
-    """Give the number of the lock under which reports are added to a survey."""
-    return int.from_bytes(hashlib.sha256(digest.encode()).digest()[:8], signed=True)
+def _lock(name: str) -> int:
+    """Give the number of a lock; that of a digest is held while reports are added to a survey."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
 
 
 def _named(url: str) -> str:

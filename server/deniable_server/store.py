@@ -109,6 +109,9 @@ class ReportStore(Store):
         with self._deciding() as session:
             yield session
 
+    def _alone(self, session: Session, digest: str) -> None:
+        """Do nothing: SQLite has one writer."""
+
     @contextmanager
     def _deciding(self, digest: str = "") -> Iterator[Session]:
         with self._write_lock, self._as_store_error():
