@@ -8,17 +8,39 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final, Protocol
 
-from deniable_protocol import StoreError, Survey
+from deniable_protocol import StoreError, Survey, SurveyError
 
 from .life import Clock, Life, Limits, State, Status, read_moment, utc_now, written
 from .published import Published, Row
 
-_PUBLISHED: Final = "SELECT digest, version, json FROM surveys"
+_PUBLISHED: Final = "SELECT digest, name, version, json FROM surveys"
+_ALL: Final = f"{_PUBLISHED} ORDER BY name, version"
 _NEWEST: Final = f"{_PUBLISHED} WHERE name = ? ORDER BY version DESC LIMIT 1"
 _LIFE: Final = "SELECT state, opens, closes, target FROM life WHERE digest = ?"
 _HELD: Final = "SELECT coalesce(sum(reports), 0) FROM counters WHERE digest = ?"
+_SurveyRow = tuple[str, str, int, bytes]
 _REMEMBER_SECONDS: Final = 1.0
 """So long the newest version of a name is remembered; another process may publish one."""
+
+
+class ErasedError(StoreError):
+    """A survey version that was erased cannot be published again."""
+
+
+class UnreadableError(StoreError):
+    """A published survey that this version of deniable cannot read; others are not concerned.
+
+    Attributes:
+        survey: Its name.
+        version: Its version.
+    """
+
+    def __init__(self, survey: str, version: int, database: str, why: str) -> None:
+        self.survey, self.version = survey, version
+        super().__init__(
+            f"{survey}@{version} in {database} cannot be read ({why}); if a newer version of "
+            "deniable published it, update deniable"
+        )
 
 
 class Session(Protocol):
@@ -99,13 +121,13 @@ class Catalogue(ABC):
                 new one.
 
         Raises:
-            StoreError: If this very survey was erased.
+            ErasedError: If this very survey was erased.
         """
         with self._deciding(survey.digest) as session:
             known = session.execute(f"{_PUBLISHED} WHERE digest = ?", (survey.digest,)).fetchone()
-            published = Published(survey, known[1]) if known else self._add_survey(session, survey)
+            published = Published(survey, known[2]) if known else self._add_survey(session, survey)
             if self._life(session, survey.digest).state is State.ERASED:
-                raise StoreError(
+                raise ErasedError(
                     f"{survey.name} was erased from {self.name} and cannot come back, so that its "
                     "old reports cannot either; a survey with another title is a new one"
                 )
@@ -147,23 +169,64 @@ class Catalogue(ABC):
         return published
 
     def surveys(self, name: str | None = None) -> list[Published]:
-        """List every version of every survey, or of those of one name, oldest first."""
+        """List every version of every survey, or of those of one name, oldest first.
+
+        Raises:
+            UnreadableError: If one of them cannot be read: none is left out unsaid.
+        """
         if name is None:
-            return list(self._select(f"{_PUBLISHED} ORDER BY name, version"))
+            return list(self._select(_ALL))
         return list(self._select(f"{_PUBLISHED} WHERE name = ? ORDER BY version", name))
+
+    def readable_surveys(self) -> tuple[list[Published], list[UnreadableError]]:
+        """List every version of every survey that can be read, and what is wrong with the others.
+
+        For a server, which goes on with the others.
+        """
+        found: list[Published] = []
+        unreadable: list[UnreadableError] = []
+        for row in self._rows(_ALL):
+            try:
+                found.append(self._read(row))
+            except UnreadableError as error:
+                unreadable.append(error)
+        return found, unreadable
+
+    def newest_surveys(self) -> tuple[list[tuple[Published, Status]], list[UnreadableError]]:
+        """List the newest version of every name with its status, and what cannot be read.
+
+        Where the newest version cannot be read, an earlier one does not stand in for it.
+        """
+        found, unreadable = self.readable_surveys()
+        newest = {published.survey.name: published for published in found}
+        for error in unreadable:
+            if error.survey in newest and newest[error.survey].version < error.version:
+                del newest[error.survey]
+        return [(each, self.status(each)) for each in newest.values()], unreadable
 
     def open_surveys(self) -> list[Published]:
         """List the newest survey of every name that takes reports now."""
-        newest = {published.survey.name: published for published in self.surveys()}
-        return [each for each in newest.values() if self.status(each) is Status.OPEN]
+        return [each for each, status in self.newest_surveys()[0] if status is Status.OPEN]
 
     def _select(self, query: str, *values: str) -> Iterator[Published]:
+        return map(self._read, self._rows(query, *values))
+
+    def _rows(self, query: str, *values: str) -> list[_SurveyRow]:
         with self._looking() as session:
-            rows = session.execute(query, values).fetchall()
-        for digest, version, json in rows:
-            if digest not in self._published:
-                self._published[digest] = Published(Survey.from_json(json), version)
-            yield self._published[digest]
+            rows: list[_SurveyRow] = session.execute(query, values).fetchall()
+        return rows
+
+    def _read(self, row: _SurveyRow) -> Published:
+        digest, name, version, json = row
+        if digest not in self._published:
+            try:
+                survey = Survey.from_json(json)
+            except SurveyError as error:
+                raise UnreadableError(name, version, self.name, error.problems[0]) from None
+            if (survey.digest, survey.name) != (digest, name):
+                raise UnreadableError(name, version, self.name, "its digest names another survey")
+            self._published[digest] = Published(survey, version)
+        return self._published[digest]
 
     def life(self, published: Published) -> Life:
         """Tell what the operator decided about a survey version."""

@@ -13,6 +13,8 @@ import click
 from deniable_protocol import DeniableError, StoreError, Survey, TokenError
 
 from .app import create_app
+from .catalogue import ErasedError
+from .contract import Store
 from .database_cli import database_option, opened
 from .issuer import Issuer
 from .life import Status
@@ -82,8 +84,8 @@ def serve(
         for survey in loaded:
             _check(survey, issuer)
         with opened(database, must_exist=False) as store:
-            published = [store.publish(survey) for survey in loaded]
-            newest = {each.survey.name: (each, store.status(each)) for each in store.surveys()}
+            published, refused = _publish(store, loaded)
+            found, unreadable = store.newest_surveys()
         listener = open_port(host, port)
     except DeniableError as error:
         raise click.ClickException(str(error)) from None
@@ -91,17 +93,37 @@ def serve(
         raise click.ClickException(f"{host} port {port}: {error.strerror}") from None
     with closing(listener):
         origin = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        for found, status in newest.values():
-            _announce(found, status, origin)
+        for each, status in found:
+            _announce(each, status, origin)
         for each in published:
-            if each != newest[each.survey.name][0]:
+            if all(each != newest for newest, _ in found):
                 click.echo(_older(each), err=True)
+        for left_out in (*refused, *unreadable):
+            click.echo(f"Note: {left_out}", err=True)
         click.echo(f"Listening on {origin}/ (stop with Ctrl+C)")
         config = {"DATABASE": database, "ISSUER": issuer, "LIMIT": limit, "PROXIES": proxies}
         if workers == 1:
             _answer(listener, config)
         else:
             supervise(workers, lambda: _answer(listener, config))
+
+
+def _publish(store: Store, surveys: list[Survey]) -> tuple[list[Published], list[ErasedError]]:
+    """Publish surveys; one that was erased keeps the others from nothing.
+
+    Raises:
+        ErasedError: If nothing is left to serve.
+    """
+    published, refused = [], []
+    for survey in surveys:
+        try:
+            published.append(store.publish(survey))
+        except ErasedError as error:
+            refused.append(error)
+    there = (status for _, status in store.newest_surveys()[0])
+    if refused and all(status is Status.ERASED for status in there):
+        raise refused[0]
+    return published, refused
 
 
 def _check(survey: Survey, issuer: Path | None) -> None:

@@ -80,7 +80,7 @@ def versions(store: Store, named: str) -> list[Published]:
         if version is None or published.version == int(version)
     ]
     if not found:
-        there = [label(each) for each in store.surveys()]
+        there = [label(each) for each in store.readable_surveys()[0]]
         raise StoreError(
             f"there is no survey {named!r} in {store.name}; it has {', '.join(there) or 'none'}"
         )

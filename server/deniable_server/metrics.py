@@ -52,7 +52,7 @@ class _Counts:
             "deniable_reports", f"Reports stored, rounded down to a multiple of {STEP}.",
             labels=["survey", "version"],
         )  # fmt: skip
-        for each in self._store.surveys():
+        for each in self._store.readable_surveys()[0]:
             count = sum(self._store.days(each).values())
             stored.add_metric([each.survey.name, str(each.version)], count // STEP * STEP)
         yield stored

@@ -51,9 +51,11 @@ def surveys(name: str | None, database: str, as_json: bool) -> None:
     a time.
     """
     with opened(database, look_only=True) as store:
-        found = versions(store, name) if name else store.surveys()
+        found, unreadable = (versions(store, name), []) if name else store.readable_surveys()
         rows = [_row(store, published) for published in found]
         days = {label(each): store.days(each) for each in found} if name else {}
+    for error in unreadable:
+        click.echo(f"Note: {error}", err=True)
     if as_json:
         if name:
             rows = [row | {"days": days[row["survey"]]} for row in rows]

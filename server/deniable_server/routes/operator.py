@@ -23,8 +23,9 @@ def overview() -> Response | str:
     if (refused := _refuse()) is not None:
         return refused
     store = services().store
-    rows = [(each, store.status(each), store.days(each)) for each in store.surveys()]
-    return render_template("operator.html", rows=rows, database=store.name)
+    readable, unreadable = store.readable_surveys()
+    rows = [(each, store.status(each), store.days(each)) for each in readable]
+    return render_template("operator.html", rows=rows, unreadable=unreadable, database=store.name)
 
 
 @blueprint.get("/metrics")
