@@ -2,7 +2,8 @@
 
 ``python -m tests.server.proxies`` sends marked reports and garbage through each that is installed,
 stops the intake, sends more, and searches everything that the proxy wrote. Then each recipe is
-broken by its log lines, to see that the search finds something.
+broken by its log lines, to see that the search finds something. ``test_proxies`` asks each for what
+only the machine itself may see.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,10 @@ from .samples import body, dump
 
 MARK = "marker-4711"
 PAGE = Path(__file__).parents[2] / "docs/proxies.md"
+TOKEN = "open sesame"
+PRIVATE = ("/metrics", "/operator")
+DISGUISED = ("/metri%63s", "/%6fperator", "//metrics", "/./operator", "/s/../metrics", "/metrics?a",
+             "/metrics/", "/METRICS", "/operator/", "/metrics;a", "/metrics%00")  # fmt: skip
 HIDDEN = ("User-Agent", "Referer", "Cookie", "X-Forwarded-For")
 
 
@@ -76,7 +82,7 @@ PROXIES = (
         "ServerRoot FOLDER\nServerName x\nPidFile FOLDER/pid\nListen 127.0.0.1:PORT\n"
         "Mutex posixsem\nUser nobody\nGroup nogroup\n"
         + "".join(f"LoadModule {name}_module MODULES/mod_{name}.so\n" for name in (
-            "mpm_event", "authz_core", "headers", "proxy", "proxy_http"))
+            "mpm_event", "authz_core", "authz_host", "headers", "proxy", "proxy_http"))
         + "ErrorLog FOLDER/errors\nRECIPE",
         ((r"\*:443", "127.0.0.1:PORT"), (r"SSL\w+ \S+\n", "\n")),
         ((r"ErrorLogFormat .*\n", ""), (r"LogLevel crit", "LogLevel info")),
@@ -132,6 +138,24 @@ def ask(port: int, method: str, path: str, content: bytes = b"") -> int:
     with closing(connection):
         connection.request(method, f"{path}?{MARK}", content, headers)
         return connection.getresponse().status
+
+
+def statuses(proxy: Proxy, paths: Sequence[str], *, source: str) -> list[int]:
+    """Ask for paths through a proxy, from an address of this machine, as whoever has the token."""
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as own:
+        folder, found = Path(name), []
+        folder.chmod(0o755)
+        with Server(Path(own), DENIABLE_OPERATOR_TOKEN=TOKEN) as server, running(
+            proxy, folder, server.port, broken=False
+        ) as port:  # fmt: skip
+            word = b64encode(f"x:{TOKEN}".encode()).decode()
+            for path in paths:
+                with closing(
+                    http.client.HTTPConnection("127.0.0.1", port, 20, source_address=(source, 0))
+                ) as connection:
+                    connection.request("GET", path, headers={"Authorization": f"Basic {word}"})
+                    found.append(connection.getresponse().status)
+        return found
 
 
 def send_garbage(port: int) -> None:
