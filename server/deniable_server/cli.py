@@ -83,7 +83,7 @@ def serve(
         loaded = [Survey.load(path) for path in surveys]
         for survey in loaded:
             _check(survey, issuer)
-        with opened(database, must_exist=False) as store:
+        with opened(database, must_exist=False, operated=False) as store:
             published, refused = _publish(store, loaded)
             found, unreadable = store.newest_surveys()
         listener = open_port(host, port)

@@ -50,6 +50,7 @@ def opened(
     must_exist: bool = True,
     rewrite: bool = False,
     look_only: bool = False,
+    operated: bool = True,
 ) -> Iterator[Store]:
     """Open a store for one verb.
 
@@ -58,8 +59,9 @@ def opened(
         must_exist: Whether a file that is not there is an error rather than created.
         rewrite: Whether reports were added, so that the file is to forget their order.
         look_only: Whether the verb changes nothing: then a copy that is write-protected will do.
+        operated: Whether it is a verb about what there is, and no intake that begins.
     """
-    store = open_store(address, must_exist=must_exist, look_only=look_only)
+    store = open_store(address, must_exist=must_exist, look_only=look_only, operated=operated)
     try:
         yield store
     finally:

@@ -25,7 +25,11 @@ def is_postgres(address: str | os.PathLike[str]) -> bool:
 
 
 def open_store(
-    address: str | os.PathLike[str], *, must_exist: bool = False, look_only: bool = False
+    address: str | os.PathLike[str],
+    *,
+    must_exist: bool = False,
+    look_only: bool = False,
+    operated: bool = False,
 ) -> Store:
     """Open the store at an address.
 
@@ -33,6 +37,7 @@ def open_store(
         address: ``postgresql://…``, or a SQLite file, also as ``sqlite:///path``.
         must_exist: Whether a SQLite file that is not there is an error rather than created.
         look_only: Whether to change nothing, not even tables of an older version.
+        operated: Whether an operator's verb uses it, and no intake; see ``PostgresStore``.
 
     Raises:
         StoreError: If it cannot be opened, or needs a package that is not installed.
@@ -44,7 +49,7 @@ def open_store(
             raise StoreError(
                 f"PostgreSQL needs {error.name}: pip install 'deniable[postgres]'"
             ) from None
-        return PostgresStore(str(address), look_only=look_only)
+        return PostgresStore(str(address), look_only=look_only, operated=operated)
     path = Path(sqlite_path(address))
     if must_exist and not path.is_file():
         raise StoreError(f"there is no database {path}")

@@ -25,22 +25,13 @@ from .catalogue import Session
 from .contract import Store
 from .life import Clock, utc_now
 from .postgres_schema import create_report_table, migrate, refuse_older
+from .postgres_settings import refuse_careless, refuse_old, session_options
 from .published import Published, Row, listed
 from .readiness import TRIAL_SECONDS, NotReadyError, Unready
 
-_OLDEST: Final = 14
 _POOL: Final = 12
 _ROWS_AT_ONCE: Final = 5000
 _PATIENCE_SECONDS: Final = 10.0
-_SETTINGS: Final = {
-    "synchronous_commit": "on",  # an acknowledged report survives a power cut
-    "statement_timeout": "20s",
-    "idle_in_transaction_session_timeout": "60s",
-    # A statement sees what was committed while it waited for a lock, such as the last place.
-    "default_transaction_isolation": r"read\ committed",
-    "client_min_messages": "warning",
-}
-
 _UNREADY: Final[dict[str | None, Unready]] = {
     "53100": "disk-full",
     "58030": "disk-error",
@@ -62,6 +53,9 @@ class PostgresStore(Store):
             ``PGPASSWORD`` or a ``.pgpass`` file than here, where the list of processes shows it.
         clock: Tells the time, for the counters and for opening and closing.
         look_only: Whether to change nothing, not even tables of an older version.
+        operated: Whether an operator's verb uses it, which may also look at, close and erase what
+            is in a database that is set to lose or to keep what it must not. Adding reports to
+            such a one is refused all the same.
 
     Raises:
         StoreError: If the database cannot be reached, or is too old or too new, or is set to lose
@@ -75,20 +69,23 @@ class PostgresStore(Store):
         " DO UPDATE SET reports = counters.reports + excluded.reports"
     )
 
-    def __init__(self, url: str, clock: Clock = utc_now, *, look_only: bool = False) -> None:
+    def __init__(
+        self, url: str, clock: Clock = utc_now, *, look_only: bool = False, operated: bool = False
+    ) -> None:
         super().__init__(_named(url), clock)
-        settings = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
-        settings += " -c default_transaction_read_only=on" if look_only else ""
+        self._careful = look_only or not operated
         options: dict[str, Any] = {
             "autocommit": True,
-            "options": settings,
+            "options": session_options(look_only=look_only),
             "connect_timeout": 5,
             "tcp_user_timeout": 15_000,
             "application_name": "deniable",
         }
         with self._as_store_error():
             with psycopg.connect(url, **options) as connection:
-                _check(connection, self.name)
+                refuse_old(connection, self.name)
+                if not (look_only or operated):
+                    refuse_careless(connection, self.name)
                 (refuse_older if look_only else migrate)(connection, self.name)
             self._pool = ConnectionPool(
                 url, kwargs=options, min_size=1, max_size=_POOL, timeout=_PATIENCE_SECONDS,
@@ -125,6 +122,9 @@ class PostgresStore(Store):
         # Begun in one message: a message costs as much as a report.
         locks = [f"SELECT pg_advisory_xact_lock_shared({_lock(digest)})" for digest in digests]
         with self._connection() as connection:  # rolls back on any error
+            if not self._careful:
+                refuse_careless(connection, self.name)
+                self._careful = True
             connection.execute("; ".join(["BEGIN", *locks]).encode(), prepare=False)
             yield _Session(connection)
             connection.commit()
@@ -212,23 +212,6 @@ class _Session:
                 new.append(row[0] in stored)
                 stored.discard(row[0])
         return new
-
-
-def _check(connection: psycopg.Connection[Any], name: str) -> None:
-    version = connection.info.server_version // 10000
-    if version < _OLDEST:
-        raise StoreError(f"{name} runs PostgreSQL {version}; {_OLDEST} or newer is needed")
-
-    def shown(setting: str) -> Any:
-        row = connection.execute(f"SHOW {setting}".encode()).fetchone()
-        return row and row[0]
-
-    if shown("fsync") != "on":
-        raise StoreError(f"{name} has fsync switched off: reports could be lost in a power cut")
-    if shown("track_commit_timestamp") != "off":
-        raise StoreError(
-            f"{name} has track_commit_timestamp switched on: it would keep the time of each report"
-        )
 
 
 def _lock(name: str) -> int:

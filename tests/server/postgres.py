@@ -15,18 +15,13 @@ from types import TracebackType
 
 import psycopg
 
-SETTINGS = {
+from deniable_server.postgres_settings import QUIET
+
+SETTINGS = QUIET | {
     "listen_addresses": "''",
     "max_connections": "60",
     "shared_buffers": "32MB",
     "recovery_init_sync_method": "syncfs",  # shorter restarts after a kill
-    # What the operating guide asks for, so that its log holds no report and no moment of one.
-    "log_statement": "none",
-    "log_min_duration_statement": "-1",
-    "log_min_error_statement": "panic",
-    "log_error_verbosity": "terse",
-    "log_connections": "off",
-    "log_checkpoints": "off",
 }
 
 

@@ -187,18 +187,6 @@ def test_errors_quote_no_row(url: str) -> None:
         assert store.add([(published, report())]) == [Outcome.STORED]
 
 
-def test_settings_that_break_a_promise() -> None:
-    """A server that would lose reports, or keep the time of each, is refused in words."""
-    with Postgres(fsync="off") as careless:
-        url = careless.new_database()
-        with pytest.raises(StoreError, match="lost in a power cut"):
-            open_store(url)
-        careless.kill()
-        careless.restart(track_commit_timestamp="on")
-        with pytest.raises(StoreError, match="keep the time of each report"):
-            open_store(url)
-
-
 def test_names_that_postgres_has_taken(url: str) -> None:
     """A question whose name every table has already is refused before anything is stored."""
     questions = [{"name": "xmin", "kind": "yes-no", "text": "?"}]
