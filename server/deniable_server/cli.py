@@ -6,11 +6,11 @@ import socket
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from deniable_protocol import DeniableError, StoreError, Survey, TokenError
+from deniable_protocol import DeniableError, StoreError, Survey
 
 from .app import create_app
 from .catalogue import ErasedError
@@ -21,6 +21,8 @@ from .life import Status
 from .published import Published
 from .workers import supervise
 from .wsgi import answer_on, open_port, run
+
+_LIVE: Final = (Status.OPEN, Status.NOT_YET)
 
 
 @click.command()
@@ -86,6 +88,8 @@ def serve(
         with opened(database, must_exist=False, operated=False) as store:
             published, refused = _publish(store, loaded)
             found, unreadable = store.newest_surveys()
+        if issuer:
+            _check_issuer(Issuer(issuer), [each for each, status in found if status in _LIVE])
         listener = open_port(host, port)
     except DeniableError as error:
         raise click.ClickException(str(error)) from None
@@ -132,8 +136,22 @@ def _check(survey: Survey, issuer: Path | None) -> None:
         raise StoreError(
             f"survey '{survey.name}' shows its results: pip install 'deniable[analysis]'"
         )
-    if issuer and survey.invite_key and Issuer(issuer).key(survey.name) != survey.invite_key:
-        raise TokenError(f"survey '{survey.name}' names another key than the issuer {issuer} has")
+    if issuer and survey.invite_key:
+        Issuer(issuer).check(survey)
+
+
+def _check_issuer(issuer: Issuer, surveys: list[Published]) -> None:
+    """See that the issuer's file belongs to the surveys that are served.
+
+    Some of them may be signed for elsewhere: of those it knows nothing.
+
+    Raises:
+        TokenError: If it has another key for one of them, or a key for none.
+    """
+    invited = [each.survey for each in surveys if each.survey.invite_key]
+    known = [survey for survey in invited if issuer.known_key(survey.name)]
+    for survey in known or invited:
+        issuer.check(survey)
 
 
 def _answer(listener: socket.socket, config: dict[str, Any]) -> None:

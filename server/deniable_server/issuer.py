@@ -17,7 +17,7 @@ from math import gcd
 from pathlib import Path
 from typing import Final
 
-from deniable_protocol import PublicKey, StoreError, TokenError
+from deniable_protocol import PublicKey, StoreError, Survey, TokenError
 
 from .private_files import create_private
 
@@ -40,6 +40,8 @@ CREATE TABLE IF NOT EXISTS codes (
     signed  BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
+
+_KEY: Final = "SELECT n, e FROM keys WHERE survey = ?"
 
 
 class Issuer:
@@ -75,12 +77,36 @@ class Issuer:
     def key(self, survey: str) -> PublicKey:
         """Give the public key of a survey's name, making the pair if there is none."""
         with self._transaction() as db:
-            row = db.execute("SELECT n, e FROM keys WHERE survey = ?", (survey,)).fetchone()
+            row = db.execute(_KEY, (survey,)).fetchone()
             if row is None:
                 n, e, d = _new_key()
                 db.execute("INSERT INTO keys VALUES (?, ?, ?, ?)", (survey, f"{n:x}", e, f"{d:x}"))
                 return PublicKey(n, e)
         return PublicKey(int(row[0], 16), row[1])
+
+    def known_key(self, survey: str) -> PublicKey | None:
+        """Give the public key of a survey's name; None if there is none."""
+        with self._transaction() as db:
+            row = db.execute(_KEY, (survey,)).fetchone()
+        return row and PublicKey(int(row[0], 16), row[1])
+
+    def check(self, survey: Survey) -> None:
+        """See that the tokens signed here are good for a survey.
+
+        Raises:
+            TokenError: If it names another key than the one here, or none.
+        """
+        expected, found = survey.invite_key, self.known_key(survey.name)
+        if expected is None:
+            raise TokenError(
+                f"survey '{survey.name}' takes a report from everyone: expected an [invite_key] in "
+                "it, got none; codes for it would be good for nothing"
+            )
+        if found != expected:
+            raise TokenError(
+                f"{self._path} is not the issuer's file of survey '{survey.name}': expected its "
+                f"key {_short(expected)}, got {_short(found) if found else 'none for that name'}"
+            )
 
     def invite(self, survey: str, count: int) -> list[str]:
         """Make new single-use codes. They are kept as hashes: this is the only time they are seen.
@@ -150,6 +176,10 @@ class Issuer:
                 # Closing rolls back what was not committed.
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: {error}") from None
+
+
+def _short(key: PublicKey) -> str:
+    return f"{key.published['modulus'][:16]}…"
 
 
 def _new_code() -> str:

@@ -27,7 +27,8 @@ from deniable_server.life import Limits
 from deniable_server.services import services
 
 from .running import Server
-from .samples import SOURCE, report
+from .samples import SOURCE, SURVEY, body, report
+from .verbs import Run, fill, published_file, typed_for
 
 ANSWERS = {"order": True, "dish": "c"}
 
@@ -195,12 +196,15 @@ def test_the_verbs(tmp_path: Path, url: str) -> None:
     assert printed.splitlines()[1] == "[invite_key]"
     modulus = printed.splitlines()[2].split('"')[1]
     assert PublicKey(int(modulus, 16)) == Issuer(file).key("invited")
-    codes = run(invite, ["invited", "--issuer", file, "--count", "3"]).output.splitlines()
+    published = ["--database", str(tmp_path / "survey.db")]
+    made = run(invite, ["invited", "--issuer", file, "--count", "3", *published])
+    assert made.stderr == ""
+    codes = made.stdout.splitlines()
     assert len({code for code in codes if len(code) == 19}) == 3
     assert all(code.encode() not in Path(file).read_bytes() for code in codes)
-    (link,) = run(
-        invite, ["invited", "--issuer", file, "--count", "1", "--link", url]
-    ).output.split()
+    made = run(invite, ["invited", "--issuer", file, "--count", "1", "--link", url])
+    (link,) = made.stdout.split()
+    assert "nobody checked" in made.stderr
     assert link.startswith(f"{url}#code=")
     device = str(tmp_path / "d.db")
     found = run(answer, [url, "--device", device, "--code", codes[0]], input="1\n3\ny\n")
@@ -219,7 +223,75 @@ def test_serve_refuses_another_key(tmp_path: Path, survey: Survey) -> None:
                 str(tmp_path / "another.db")],
     )  # fmt: skip
     assert found.exit_code == 1
-    assert "names another key" in found.output
+    assert "another.db is not the issuer's file of survey 'invited'" in found.output
+    assert not (tmp_path / "c.db").exists()
+
+
+@pytest.fixture
+def typed(tmp_path: Path, survey: Survey) -> Run:
+    """Type verbs about a database in which the survey and one without invitations are published."""
+    database = str(tmp_path / "survey.db")
+    fill(database, survey, [])
+    fill(database, SURVEY, [])
+    return typed_for(database)
+
+
+def test_codes_of_another_issuer_are_not_made(tmp_path: Path, survey: Survey, typed: Run) -> None:
+    """A file with another key, with no key, or none at all: refused, and it stays as it is."""
+    another, none = tmp_path / "another.db", tmp_path / "none.db"
+    Issuer(another).key("invited")
+    Issuer(none).key("something-else")
+    (file,) = published_file(tmp_path, survey)
+    before = another.read_bytes(), none.read_bytes()
+    for path, said in (
+        (another, f"got {Issuer(another).key('invited').published['modulus'][:16]}"),
+        (none, "got none for that name"),
+        (tmp_path / "new.db", "there is no file"),
+    ):
+        for given in ((), ("--survey", file), ("--database", tmp_path / "survey.db")):
+            words = ("invite", "invited", "--issuer", path, "--count", 5, *given)
+            found = typed(*words, status=1)
+            assert said in found.output
+            assert found.stdout == ""
+    assert (another.read_bytes(), none.read_bytes()) == before
+    assert not (tmp_path / "new.db").exists()
+    assert len(typed("invite", "invited", "--issuer", tmp_path / "issuer.db", "--count", 5)
+               .stdout.split()) == 5  # fmt: skip
+
+
+def test_codes_that_would_be_good_for_nothing(tmp_path: Path, survey: Survey, typed: Run) -> None:
+    """A survey that takes everyone's report, one that is not there, and a file of another one."""
+    words = ("--issuer", tmp_path / "issuer.db", "--count", 1)
+    found = typed("invite", SURVEY.name, *words, status=1)
+    assert "takes a report from everyone" in found.output
+    here = ("--database", tmp_path / "survey.db")
+    assert "there is no survey 'nowhere' in" in typed(
+        "invite", "nowhere", *words, *here, status=1
+    ).output  # fmt: skip
+    (file,) = published_file(tmp_path, survey)
+    found = typed("invite", "nowhere", *words, "--survey", file, status=1)
+    assert "expected survey 'nowhere', got 'invited'" in found.output
+
+
+def test_serving_with_another_issuer(tmp_path: Path, survey: Survey, typed: Run) -> None:
+    """Also for what the database holds already; the file gets no key by being looked at."""
+    another, none = tmp_path / "another.db", tmp_path / "none.db"
+    Issuer(another).key("invited")
+    Issuer(none).key("something-else")
+    before = none.read_bytes()
+    for path in (another, none):
+        found = typed("serve", "--issuer", path, "--port", 0, status=1)
+        assert f"{path} is not the issuer's file of survey 'invited'" in found.output
+    assert none.read_bytes() == before
+    elsewhere = Survey.load(
+        SOURCE | {"name": "elsewhere", "invite_key": Issuer(another).key("elsewhere").published}
+    )
+    (tmp_path / "both").mkdir()
+    more = [str(path) for path in published_file(tmp_path, survey)]
+    fill(str(tmp_path / "both/survey.db"), elsewhere, [])
+    issuer = ["--issuer", str(tmp_path / "issuer.db")]
+    with Server(tmp_path / "both", published=SURVEY, options=[*more, *issuer]) as server:
+        assert server.post(body())[0] == 201, "what is signed for elsewhere is no reason to refuse"
 
 
 def test_the_file_does_not_tell_in_which_order_codes_were_used(
