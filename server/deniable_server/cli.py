@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import socket
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from deniable_protocol import DeniableError, StoreError, Survey
+from deniable_protocol import DeniableError, Survey
 
+from . import needs
 from .app import create_app
 from .catalogue import ErasedError
 from .contract import Store
@@ -102,8 +102,9 @@ def serve(
         for each in published:
             if all(each != newest for newest, _ in found):
                 click.echo(_older(each), err=True)
-        for left_out in (*refused, *unreadable):
-            click.echo(f"Note: {left_out}", err=True)
+        undrawn = (needs.cannot_draw(each.survey) for each, status in found if status in _LIVE)
+        for note in (*refused, *unreadable, *filter(None, undrawn)):
+            click.echo(f"Note: {note}", err=True)
         click.echo(f"Listening on {origin}/ (stop with Ctrl+C)")
         config = {"DATABASE": database, "ISSUER": issuer, "LIMIT": limit, "PROXIES": proxies}
         if workers == 1:
@@ -132,10 +133,7 @@ def _publish(store: Store, surveys: list[Survey]) -> tuple[list[Published], list
 
 def _check(survey: Survey, issuer: Path | None) -> None:
     """See that a survey fits what this server can do."""
-    if survey.results is not None and find_spec("numpy") is None:
-        raise StoreError(
-            f"survey '{survey.name}' shows its results: pip install 'deniable[analysis]'"
-        )
+    needs.check(survey)
     if issuer and survey.invite_key:
         Issuer(issuer).check(survey)
 

@@ -12,9 +12,11 @@ import click
 
 from deniable_protocol import Survey
 
+from . import needs
 from .contract import Store
 from .database_cli import database_option, label, opened, plainly, versions
 from .life import Life, Limits, Status, read_moment, written
+from .opening import is_postgres
 from .published import Published
 
 _HEADS: Final = ("survey", "status", "reports", "opens", "closes", "target", "digest")
@@ -81,9 +83,11 @@ def publish(files: tuple[Path, ...], database: str, **given: Any) -> None:
 
     Give survey.toml or survey.json files. A survey that is there already stays as it is, and a
     closed one stays closed; a changed one becomes the next version, beside the earlier ones.
-    Running servers notice within a second.
+    Running servers notice within a second. One that shows its results needs deniable[analysis].
     """
     loaded = [Survey.load(path) for path in files]
+    for survey in loaded:
+        _check(survey, database)
     with opened(database, must_exist=False) as store:
         for survey in loaded:
             known = store.find(survey.digest)
@@ -154,6 +158,14 @@ def erase(name: str, database: str, yes: bool) -> None:
         for published in found:
             count = store.erase_survey(published)
             click.echo(f"{label(published)}: {count:,} reports erased; none is in the database")
+
+
+def _check(survey: Survey, database: str) -> None:
+    """See that servers can draw the results. Those of a SQLite file are on this machine."""
+    if not is_postgres(database):
+        needs.check(survey)
+    elif missing := needs.cannot_draw(survey):
+        click.echo(f"Note: {missing} on each machine that serves it", err=True)
 
 
 def _limits(
