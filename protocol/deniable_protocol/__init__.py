@@ -14,6 +14,7 @@ from .errors import EventError as EventError
 from .errors import MechanismError as MechanismError
 from .errors import PrivacyError as PrivacyError
 from .errors import ReportError as ReportError
+from .errors import SettingError as SettingError
 from .errors import StoreError as StoreError
 from .errors import SubmitError as SubmitError
 from .errors import SurveyError as SurveyError
@@ -40,6 +41,7 @@ __all__ = [
     "Question",
     "Report",
     "ReportError",
+    "SettingError",
     "StoreError",
     "SubmitError",
     "Survey",

@@ -12,6 +12,7 @@
     ├── EntropyError    (RuntimeError)  the system gave too little randomness
     ├── SubmitError     (RuntimeError)  the report was not acknowledged; sending again is safe
     ├── StoreError      (RuntimeError)  the database cannot take, or does not hold, what was asked
+    ├── SettingError    (ValueError)    a server is set to what it cannot be
     ├── EstimateError   (ValueError)    no reports, or a question that cannot be estimated as asked
     └── PrivacyError    (ValueError)    central mechanisms and accounting
         ├── MechanismError              parameters for which a mechanism has no guarantee
@@ -95,6 +96,10 @@ class SubmitError(DeniableError, RuntimeError):
 
 class StoreError(DeniableError, RuntimeError):
     """The database cannot take, or does not hold, what was asked for."""
+
+
+class SettingError(DeniableError, ValueError):
+    """A setting that a server cannot have. Names the setting or the variable, never a secret."""
 
 
 class EstimateError(DeniableError, ValueError):

@@ -17,8 +17,9 @@ from .limits import RateLimiter
 from .opening import open_store
 from .routes import BLUEPRINTS
 from .services import Services
+from .settings import settled
 from .store import ReportStore
-from .writer import DEFAULT_CAPACITY, GroupWriter
+from .writer import GroupWriter
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -62,26 +63,22 @@ def create_app(config: Mapping[str, Any] | None = None) -> Flask:
         anything but a report; the log gets no body, address, path or header.
 
     Raises:
+        SettingError: If a setting is not what it must be.
         StoreError: If the database cannot be opened.
     """
     app = _QuietFlask("deniable_server")
-    app.config.from_mapping(
-        DATABASE="deniable.db", QUEUE=DEFAULT_CAPACITY, ISSUER=None, LIMIT=0, PROXIES=0,
-        OPERATOR_TOKEN=None,
-    )  # fmt: skip
-    app.config.from_prefixed_env("DENIABLE")
-    app.config.from_mapping(config or {}, MAX_CONTENT_LENGTH=problems.MAX_BODY_BYTES)
+    app.config.from_mapping(settled(config or {}), MAX_CONTENT_LENGTH=problems.MAX_BODY_BYTES)
     app.url_map.merge_slashes = False  # else a redirect repeats the path
     store = open_store(app.config["DATABASE"])
     issuer = Issuer(app.config["ISSUER"]) if app.config["ISSUER"] else None
-    limiter = RateLimiter(int(app.config["LIMIT"])) if app.config["LIMIT"] else None
+    limiter = RateLimiter(app.config["LIMIT"]) if app.config["LIMIT"] else None
     # SQLite has one writer at a time, PostgreSQL many.
     threads = 1 if isinstance(store, ReportStore) else _POSTGRES_WRITERS
-    queue = GroupWriter(store, capacity=int(app.config["QUEUE"]), threads=threads)
+    queue = GroupWriter(store, capacity=app.config["QUEUE"], threads=threads)
     Services(store, queue, issuer, limiter).attach(app)
     if app.config["PROXIES"]:
         # Where a request comes from, and nothing else of what a proxy may say about it.
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=int(app.config["PROXIES"]), x_proto=0)  # type: ignore[method-assign]  # Flask's own way
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=app.config["PROXIES"], x_proto=0)  # type: ignore[method-assign]  # Flask's own way
     problems.register(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

@@ -19,6 +19,7 @@ from .database_cli import database_option, opened
 from .issuer import Issuer
 from .life import Status
 from .published import Published
+from .settings import settled
 from .workers import supervise
 from .wsgi import answer_on, open_port, run
 
@@ -81,7 +82,9 @@ def serve(
 
     On SIGTERM or Ctrl+C it takes nothing new, stores what it has begun to take, and ends.
     """
+    config = {"DATABASE": database, "ISSUER": issuer, "LIMIT": limit, "PROXIES": proxies}
     try:
+        settled(config)
         loaded = [Survey.load(path) for path in surveys]
         for survey in loaded:
             _check(survey, issuer)
@@ -106,7 +109,6 @@ def serve(
         for note in (*refused, *unreadable, *filter(None, undrawn)):
             click.echo(f"Note: {note}", err=True)
         click.echo(f"Listening on {origin}/ (stop with Ctrl+C)")
-        config = {"DATABASE": database, "ISSUER": issuer, "LIMIT": limit, "PROXIES": proxies}
         if workers == 1:
             _answer(listener, config)
         else:

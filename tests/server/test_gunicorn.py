@@ -146,6 +146,7 @@ def test_several_workers_and_a_kill(tmp_path: Path) -> None:
     [
         (("--preload",), {}, "leave out --preload"),
         ((), {"DENIABLE_DATABASE": "/nowhere/survey.db"}, "/nowhere/survey.db"),
+        ((), {"DENIABLE_PROXIES": "10"}, "DENIABLE_PROXIES: expected a whole number, 0 to 9"),
     ],
 )
 def test_refusals_are_in_words(
