@@ -20,7 +20,7 @@ from deniable_server.opening import open_store
 from deniable_server.published import Outcome
 
 from .samples import CHANGED, INVITED, SHOWN, SURVEY, body, other_answers, report, token
-from .verbs import Run, fill, stored
+from .verbs import Run, fill, stored, typed_for
 
 
 @pytest.fixture
@@ -77,6 +77,26 @@ def test_merge_makes_a_new_file(tmp_path: Path) -> None:
     assert len(stored(str(target))["canteen-2026@1"]) == 10
     with closing(sqlite3.connect(target)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_refused_source_leaves_no_file(tmp_path: Path, node: str) -> None:
+    """One that is missing, of another program, damaged or of a later version: nothing is begun."""
+    fill(node, SURVEY, [report()])
+    bad = {name: tmp_path / name for name in ("none.db", "other.db", "broken.db", "later.db")}
+    with closing(sqlite3.connect(bad["other.db"])) as db, db:
+        db.execute("CREATE TABLE t (x)")
+    bad["broken.db"].write_bytes(Path(node).read_bytes()[:5000])
+    fill(str(bad["later.db"]), SURVEY, [])
+    with closing(sqlite3.connect(bad["later.db"])) as db, db:
+        db.execute("UPDATE surveys SET json = x'7b'")
+    new = tmp_path / "new.db"
+    before = sorted(tmp_path.iterdir())
+    for name, path in bad.items():
+        found = typed_for(str(new))("merge", new, node, path, status=1)
+        assert name in found.output
+        assert sorted(tmp_path.iterdir()) == before, name
+    typed_for(str(new))("merge", new, node)
+    assert len(stored(str(new))["canteen-2026@1"]) == 1
 
 
 def test_days(database: str, node: str, tmp_path: Path) -> None:
