@@ -19,7 +19,7 @@ from .database_cli import database_option, opened
 from .issuer import Issuer
 from .life import Status
 from .published import Published
-from .settings import settled
+from .settings import MOST_PROXIES, PREFIX, settled
 from .workers import supervise
 from .wsgi import answer_on, open_port, run
 
@@ -46,11 +46,15 @@ _LIVE: Final = (Status.OPEN, Status.NOT_YET)
 )
 @click.option(
     "--issuer",
+    envvar=f"{PREFIX}_ISSUER",
+    show_envvar=True,
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
     help="Also sign invitations, with this file of 'deniable invite'.",
 )
 @click.option(
     "--limit",
+    envvar=f"{PREFIX}_LIMIT",
+    show_envvar=True,
     type=click.IntRange(0),
     default=0,
     show_default="no limit",
@@ -59,7 +63,9 @@ _LIVE: Final = (Status.OPEN, Status.NOT_YET)
 )
 @click.option(
     "--proxies",
-    type=click.IntRange(0, 9),
+    envvar=f"{PREFIX}_PROXIES",
+    show_envvar=True,
+    type=click.IntRange(0, MOST_PROXIES),
     default=0,
     show_default=True,
     help="For --limit: how many proxies of yours stand before this server.",
@@ -78,7 +84,7 @@ def serve(
     elsewhere, put a web server with HTTPS in front of it, and see that it keeps no log either.
 
     With a secret in the variable DENIABLE_OPERATOR_TOKEN there is a page /operator, whose password
-    it is.
+    it is. DENIABLE_QUEUE says how many reports may wait for the disk.
 
     On SIGTERM or Ctrl+C it takes nothing new, stores what it has begun to take, and ends.
     """

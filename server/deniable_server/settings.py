@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from deniable_protocol import SettingError
@@ -33,14 +34,20 @@ def settled(config: Mapping[str, Any]) -> dict[str, Any]:
     and "true" a yes. An empty one says nothing.
 
     Raises:
-        SettingError: If a number is none, or too small or too large.
+        SettingError: If a number is none, or too small or too large, or the issuer's file is not
+            there.
     """
     variables = {name: f"{PREFIX}_{name}" for name in _USUAL}
     given = {n: os.environ[variable] for n, variable in variables.items() if os.getenv(variable)}
     found = _USUAL | given | dict(config)
+    told = variables | {name: name for name in config}
     for name, (least, most) in _NUMBERS.items():
-        told = name if name in config else variables[name]
-        found[name] = _number(told, found[name], least, most)
+        found[name] = _number(told[name], found[name], least, most)
+    issuer = found["ISSUER"]
+    if issuer and not Path(issuer).is_file():  # a new one would know no code
+        raise SettingError(
+            f'{told["ISSUER"]}: expected the file that "deniable invite" made, got {str(issuer)!r}'
+        )
     return found
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from deniable_protocol import SettingError
+from deniable_protocol.cli import main
 from deniable_server import create_app
+from deniable_server.issuer import Issuer
 from deniable_server.services import services
 
 from .running import Server
-from .samples import body
+from .samples import SURVEY, body, dump
+from .test_gunicorn import OURS, Gunicorn
 
 NETWORKS = ("192.0.2.7", "198.51.100.7", "203.0.113.7", "192.0.2.8")
 """The first and the last are in one network, as a limit counts it."""
@@ -43,6 +48,61 @@ def test_whom_the_limit_counts(tmp_path: Path, options: list[str], statuses: lis
         assert through_a_proxy(server) == statuses
         assert server.stop() == 0
         assert server.complaints() == ""
+
+
+Start = Callable[..., Server]
+
+
+def serve(folder: Path, **env: str) -> Server:
+    return Server(folder, **env)
+
+
+def gunicorn(folder: Path, **env: str) -> Server:
+    return Gunicorn(folder, *OURS, **env)
+
+
+def asks_for_a_code(server: Server) -> bool:
+    """Tell whether a server signs invitations: then it says that this one is unknown."""
+    request = dump({"code": "x", "blinded": "00"})
+    return server.post(request, f"/v1/surveys/{SURVEY.name}/tokens")[0] == 403
+
+
+@pytest.mark.parametrize("start", [serve, gunicorn])
+def test_variables_are_the_same_everywhere(tmp_path: Path, start: Start) -> None:
+    """Under deniable serve and under gunicorn one set of variables says the same."""
+    Issuer(tmp_path / "issuer.db")
+    settings = {
+        "DENIABLE_LIMIT": "1", "DENIABLE_PROXIES": "1",
+        "DENIABLE_ISSUER": str(tmp_path / "issuer.db"),
+    }  # fmt: skip
+    with start(tmp_path, **settings) as server:
+        assert through_a_proxy(server) == [201, 201, 201, 429]
+        assert server.stop() == 0
+    with start(tmp_path, DENIABLE_ISSUER=settings["DENIABLE_ISSUER"]) as server:
+        assert asks_for_a_code(server)
+        assert server.stop() == 0
+    with start(tmp_path, DENIABLE_ISSUER="", DENIABLE_LIMIT="", DENIABLE_PROXIES="") as server:
+        assert through_a_proxy(server) == [201, 201, 201, 201]
+        assert not asks_for_a_code(server)
+
+
+def test_options_come_before_variables(tmp_path: Path) -> None:
+    """What is typed counts, and help names the variable beside the option."""
+    env = {"DENIABLE_LIMIT": "1", "DENIABLE_PROXIES": "3"}
+    with Server(tmp_path, options=["--limit", "2", "--proxies", "1"], **env) as server:
+        assert through_a_proxy(server) == [201, 201, 201, 201]
+        assert server.post(body(), **{"X-Forwarded-For": NETWORKS[0]})[0] == 429
+    help_ = CliRunner().invoke(main, ["serve", "--help"]).output
+    for name in ("LIMIT", "PROXIES", "ISSUER", "OPERATOR_TOKEN", "QUEUE", "DATABASE"):
+        assert f"DENIABLE_{name}" in help_
+
+
+def test_an_issuer_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its file is not made anew: that would know none of the codes that people have."""
+    monkeypatch.setenv("DENIABLE_ISSUER", str(tmp_path / "issue.db"))
+    with pytest.raises(SettingError, match=r"^DENIABLE_ISSUER: expected the file .*issue\.db'$"):
+        create_app({"DATABASE": tmp_path / "survey.db"})
+    assert list(tmp_path.iterdir()) == []
 
 
 NUMBERS = ("many", "0", "-1", "1.5", "true", "1_0", "9" * 10)
