@@ -73,8 +73,7 @@ def merge(target: str, sources: tuple[str, ...]) -> None:
     Each is a SQLite file or a postgresql:// address; sources are only read. TARGET is created if it
     is a file that is not there. The same report is stored once. Where two databases hold different
     reports under one id, TARGET keeps its own and the ids are named. What was erased in any of them
-    is erased in TARGET, and what was closed is closed. If one of the sources cannot be read, nothing
-    is done.
+    is erased in TARGET, and what was closed is closed. If a source cannot be read, nothing is done.
 
     Each database knows only the invitations that were used there. Where one was used in both, the
     number is said: those people may have answered twice.
