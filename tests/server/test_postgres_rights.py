@@ -57,7 +57,8 @@ def test_the_grants_are_enough(url: str, tmp_path: Path) -> None:
     typed_for(url)("close", SURVEY.name)
     for survey, count in ((SURVEY, 2), (OTHER, 1)):
         assert read_reports(as_researcher(url), survey.name).n == count
-        looking("report", as_researcher(url), "--survey", survey.name)
+        page = tmp_path / "report.html"
+        looking("report", as_researcher(url), "--survey", survey.name, "--output", page)
         looking("counts", survey.name)
         looking("export", survey.name, "--output", tmp_path / f"{survey.name}.csv")
     assert "canteen-2026@1  closed        2" in looking("surveys").output
